@@ -1,0 +1,95 @@
+"""What a worker returns.
+
+`candidate_complete` is the worker's own opinion; `verified_complete` is for checks to say (seed 000, 7.3) and lives
+with the verification. A worker never states a verdict on itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agents.evidence import Claim, ClaimId, Evidence, Source, Taint
+
+WorkMode = Literal["extractive", "model", "scripted"]
+"""How the text came about: quoted from sources by code, written by a chat model, or scripted for tests."""
+
+OpenReason = Literal["not_found", "not_answerable", "domain_closed", "limit_reached"]
+"""`not_found`: no material matched; `not_answerable`: material matched and none answers; `domain_closed`: the material
+that may answer lies in a domain that the mask closes on this path; `limit_reached`: an action or round limit ended
+the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestion:
+    """A question or field that stays open, and what was tried."""
+
+    question: str
+    reason: OpenReason
+    searched: tuple[str, ...]
+    """The queries, in order."""
+    nearest: str | None = None
+    """`path:line` of the nearest material, for a person to look at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Claims of independent sources that can't both hold."""
+
+    about: str
+    claims: tuple[ClaimId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRound:
+    """One round of a research loop."""
+
+    query: str
+    why: str
+    """What was open when the query was chosen."""
+    hits: int
+    new_evidence: int
+    open_after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A domain that the worker says it lacks. A hint, never a reason by itself (semantics 2)."""
+
+    domain: str
+    question: str
+    band: Literal["BACKGROUND", "SILENT"]
+    match: float
+    """How well the closed material matches the question, in [0, 1]."""
+    taint: Taint = "trusted"
+    """`untrusted` when the need was read in a document instead of derived from the sub-task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOutput:
+    """The artefact of a sub-task: text for people, and the claims, evidence and sources that it rests on."""
+
+    text: str
+    """Markdown. Leak markers stand in it as declared; the check stage strips and records them."""
+    claims: tuple[Claim, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    sources: tuple[Source, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Named fields of a structured output (a compared item's aspects, an extracted record)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkResult:
+    """A worker's answer to one order."""
+
+    output: WorkOutput
+    candidate_complete: bool
+    mode: WorkMode
+    path: Literal[1, 2]
+    rounds: tuple[SearchRound, ...] = ()
+    needs: tuple[Need, ...] = ()
+    acted_through: tuple[Literal["prompt", "selection", "filter", "bias", "steering"], ...] = ()
+    """Through what the mask acted (semantics 1)."""

@@ -1,0 +1,46 @@
+"""An agent: its responsibility, its mask and what it may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+from graphs.contract import PortSpec
+from masks.vector import Mask
+
+AgentId = NewType("AgentId", str)
+"""Identifies an agent within a proposal, e.g. `A1`."""
+
+DEFAULT_MAX_CONCURRENCY = 2
+"""Attempts that one agent runs at a time, where its spec says nothing (architecture 4)."""
+
+AgentRole = Literal["generate", "verify"]
+"""`generate`: works on sub-tasks; `verify`: checks what others produced, never its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPolicy:
+    """What an agent thinks with."""
+
+    kind: Literal["embedded", "model", "scripted"] = "embedded"
+    """`embedded`: deterministic code and the embedder; `model`: a chat model; `scripted`: answers set by a test."""
+    model: str | None = None
+    """`provider:model`, for kind `model`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """One agent of a roster."""
+
+    id: AgentId
+    responsibility: str
+    """One sentence, in the goal's language."""
+    role: AgentRole
+    operations: tuple[str, ...]
+    """The sub-task operations that it can perform (`research`, `compare`, `report`, …)."""
+    mask: Mask
+    inputs: tuple[PortSpec, ...] = ()
+    outputs: tuple[PortSpec, ...] = ()
+    tools: tuple[str, ...] = ()
+    model_policy: ModelPolicy = field(default_factory=ModelPolicy)
+    max_concurrency: int = DEFAULT_MAX_CONCURRENCY

@@ -1,0 +1,42 @@
+"""The port of workers: one order in, one result out, everything else through the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from agents.results import WorkOutput, WorkResult
+from agents.spec import AgentSpec
+from agents.tools.contract import Broker
+from graphs.contract import Lang
+from graphs.plan import NodeId, SubTask
+from masks.bands import Thresholds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOrder:
+    """Everything that a worker needs for one path of one attempt."""
+
+    subtask: SubTask
+    agent: AgentSpec
+    """With the mask as it is now (a repair may have changed it since the approval)."""
+    thresholds: Thresholds
+    path: Literal[1, 2]
+    """1: MAIN only; 2: MAIN and BACKGROUND, each leak declared (specification 3.4)."""
+    lang: Lang
+    """Language of the goal: of everything written for people."""
+    inputs: Mapping[NodeId, WorkOutput] = field(default_factory=dict)
+    """Accepted outputs of the predecessors, by their id, in a stable order."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """The sub-task's parameters after corrections (a repair of class B may have changed them)."""
+    guards: tuple[str, ...] = ()
+    """Process guards injected by repairs (specification 4.6), in order."""
+
+
+class Worker(Protocol):
+    """Performs one order."""
+
+    async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
+        """Return the result of `order`; lets `BudgetExhausted` pass, raises nothing for an unanswerable question."""
+        ...
