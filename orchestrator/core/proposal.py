@@ -1,0 +1,151 @@
+"""What the user reviews and approves: one value, one hash.
+
+The hash covers everything but the revision number, so that a proposal edited back to an earlier state has the
+earlier hash; approving asks for both (semantics 5).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NewType
+
+from pydantic import TypeAdapter
+
+from agents.roster import Assignment, Roster
+from agents.spec import AgentId, AgentSpec
+from graphs.contract import Goal, Intent, Limits, TaskContract
+from graphs.plan import NodeId, Plan
+from masks.bands import Thresholds
+from masks.design import MaskOrigin
+from masks.domains import DomainId
+
+Sha256 = NewType("Sha256", str)
+"""A SHA-256 in lower-case hex, 64 characters."""
+
+HASH_PREFIX_LENGTH = 8
+"""Characters of the hash that an approval names (`approve ID@REV-HASH8`, architecture 6)."""
+
+EXTENSION_STEP = 10
+"""How far above `theta_bg` an extension lifts a silent domain, in hundredths (semantics 5, class C)."""
+
+RESPLIT_FACTOR = 2
+"""A region may be re-split into at most this many times its nodes (semantics 5, envelope)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """The room for repairs that the approval grants (semantics 5)."""
+
+    ceilings: Mapping[AgentId, Mapping[DomainId, int]] = field(default_factory=dict)
+    """Per agent and domain, how high a repair may raise it, in hundredths; where nothing is said,
+    `min(theta_bg + EXTENSION_STEP, theta_main)`. A domain at -100 is never raised, whoever set it."""
+    reassign: bool = True
+    """Whether a sub-task may go to another approved agent, or to a successor: a copy of an approved agent with
+    another mask under the ceilings."""
+    resplit_factor: int = RESPLIT_FACTOR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One agent that could take a sub-task, as the assignment ranked it."""
+
+    agent: AgentId
+    fit: float
+    """In [0, 1]."""
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Everything that an approval is bound to."""
+
+    revision: int
+    """1-based, dense per run."""
+    goal: Goal
+    intent: Intent
+    contract: TaskContract
+    plan: Plan
+    roster: Roster
+    assignment: Assignment
+    thresholds: Thresholds
+    agent_thresholds: Mapping[AgentId, Thresholds] = field(default_factory=dict)
+    """Overrides per agent."""
+    grants: Mapping[AgentId, tuple[str, ...]] = field(default_factory=dict)
+    """Tools that each agent may call."""
+    limits: Limits = field(default_factory=Limits)
+    """Per attempt of a sub-task."""
+    envelope: Envelope = field(default_factory=Envelope)
+    mask_origins: Mapping[AgentId, Mapping[DomainId, MaskOrigin]] = field(default_factory=dict)
+    """Why each designed mask value is what it is; shown in the review, part of the hash."""
+    candidates: Mapping[NodeId, tuple[Candidate, ...]] = field(default_factory=dict)
+    """Ranked alternatives per sub-task, best first."""
+    notes: tuple[str, ...] = ()
+    """What the planner wants the reviewer to know, e.g. that no pattern fitted."""
+
+    def agent_of(self, node: NodeId) -> AgentSpec:
+        """Return the agent that `node` is assigned to; raises `KeyError` for an unassigned node."""
+        return self.roster.get(self.assignment[node])
+
+    def thresholds_of(self, agent: AgentId) -> Thresholds:
+        """Return the thresholds that hold for `agent`."""
+        return self.agent_thresholds.get(agent, self.thresholds)
+
+    def ceiling(self, agent: AgentId, domain: DomainId) -> int:
+        """Return how high a repair may raise `domain` for `agent`, in hundredths."""
+        named = self.envelope.ceilings.get(agent, {}).get(domain)
+        if named is not None:
+            return named
+        thresholds = self.thresholds_of(agent)
+        return min(thresholds.background + EXTENSION_STEP, thresholds.main)
+
+
+PROPOSAL = TypeAdapter(Proposal)
+"""(De)serialises proposals at the borders."""
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one JSON text of a JSON value: sorted keys, no spaces, no NaN, non-ASCII as is."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest_of(value: Any) -> Sha256:
+    """Return the SHA-256 of the canonical JSON of a JSON value."""
+    return Sha256(hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest())
+
+
+def proposal_sha256(proposal: Proposal) -> Sha256:
+    """Return the hash that an approval of `proposal` is bound to; equal for equal content, whatever the revision."""
+    document = PROPOSAL.dump_python(replace(proposal, revision=0), mode="json")
+    return digest_of(document)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """The user approved exactly this revision with this hash."""
+
+    revision: int
+    sha256: Sha256
+    by: str
+    kind: Literal["approved"] = "approved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesRequested:
+    """The user wants another revision."""
+
+    note: str
+    kind: Literal["changes_requested"] = "changes_requested"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The user wants no such run."""
+
+    note: str
+    kind: Literal["rejected"] = "rejected"
+
+
+Review = Approved | ChangesRequested | Rejected
