@@ -107,7 +107,7 @@ def suppression(m100: int, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Suppr
     return Suppression.DORMANT if m100 >= 0 else Suppression.WEAKLY_SUPPRESSED
 
 
-def parse_mask_value(value: str | int | float) -> int:
+def parse_mask_value(value: object) -> int:
     """Read a mask value as people write it, -1.00 to 1.00, and return hundredths.
 
     Full-width digits and the typographic minus sign are understood. Nothing is rounded: a value off the
@@ -140,12 +140,14 @@ def format_mask_value(m100: int) -> str:
     return f"{sign}{abs(m100) // 100}.{abs(m100) % 100:02d}"
 
 
-def _decimal(value: str | int | float) -> Decimal | None:
-    if isinstance(value, bool):
-        return None
+def _decimal(value: object) -> Decimal | None:
     if isinstance(value, str):
         text = unicodedata.normalize("NFKC", value).replace("\N{MINUS SIGN}", "-").strip()
         return Decimal(text) if _DECIMAL_TEXT.fullmatch(text) else None
-    # repr gives the shortest decimal that the writer meant: 0.55 and not 0.55000000000000004441.
-    number = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
-    return number if number.is_finite() else None
+    if isinstance(value, float):
+        # repr gives the shortest decimal that the writer meant: 0.55 and not 0.55000000000000004441.
+        number = Decimal(repr(float(value)))
+        return number if number.is_finite() else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    return None
