@@ -98,11 +98,7 @@ def catalogue_mask(mask: Mask, registry: DomainRegistry) -> DesignedMask:
     Raises `UnknownDomain` if the mask lists a domain that is no leaf of the registry.
     """
     mask.check_against(registry)
-    listed = {domain for domain, _ in mask.values}
-    origins = {
-        leaf: MaskOrigin(kind=MaskOriginKind.CATALOGUE if leaf in listed else MaskOriginKind.DEFAULT)
-        for leaf in registry.leaves
-    }
+    origins = {leaf: MaskOrigin(kind=MaskOriginKind.CATALOGUE) for leaf in registry.leaves}
     return DesignedMask(mask=mask, origins=origins)
 
 

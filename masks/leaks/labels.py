@@ -1,0 +1,164 @@
+"""Label texts with the knowledge domain they belong to.
+
+Material is labelled once per section; a goal or a question is ranked for planning; the leak detector
+labels every sentence of an output. All three use this one labeller, so that what counts as a domain never
+depends on who asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from masks.domains import DomainId, DomainRegistry
+from masks.leaks.calibration import Calibration, probabilities
+from masks.leaks.scoring import ExemplarIndex, Matrix
+from masks.ports import Embedder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainDistribution:
+    """Hold how likely a text belongs to each leaf, or to none; everything sums to 1."""
+
+    probabilities: tuple[tuple[DomainId, float], ...]
+    """Every leaf of the registry, in the registry's order."""
+    none: float
+    """The mass of `no domain at all`."""
+
+    def probability(self, domain: DomainId) -> float:
+        """Return the probability of a leaf, 0 for a domain that is no leaf of the registry."""
+        return dict(self.probabilities).get(domain, 0.0)
+
+    def best(self) -> tuple[DomainId, float]:
+        """Return the most probable leaf with its probability; the first of the order on a tie."""
+        return max(self.probabilities, key=lambda entry: entry[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainLabel:
+    """Hold the decision about one text.
+
+    Told apart: `domain` is set. Ambiguous below the parent: only `parent` is set. Unclassified: neither;
+    such material is selectable on path 1 and never a leak (semantics 2).
+    """
+
+    domain: DomainId | None
+    parent: DomainId | None
+    """The parent of `domain`, or the parent under which the text could not be told apart."""
+    probability: float
+    """The probability of `domain`, of all leaves under `parent`, or of `none`."""
+    margin: float
+    """How far that probability leads the next."""
+    distribution: DomainDistribution
+
+
+class RankedDomain(NamedTuple):
+    """Pair a leaf with its probability."""
+
+    domain: DomainId
+    probability: float
+
+
+class DomainLabeller:
+    """Decide which domain a text belongs to, by its nearest exemplar sentences."""
+
+    __slots__ = ("_branches", "_calibration", "_index")
+
+    def __init__(self, embedder: Embedder, registry: DomainRegistry, calibration: Calibration) -> None:
+        """Encode the exemplars of `registry` once."""
+        self._index = ExemplarIndex(embedder, registry)
+        self._calibration = calibration
+        self._branches = _branches(registry)
+
+    @property
+    def registry(self) -> DomainRegistry:
+        """Return the registry whose leaves are told apart."""
+        return self._index.registry
+
+    @property
+    def calibration(self) -> Calibration:
+        """Return the constants in use."""
+        return self._calibration
+
+    @property
+    def embedder(self) -> Embedder:
+        """Return the embedder in use."""
+        return self._index.embedder
+
+    def label(self, texts: Sequence[str]) -> tuple[DomainLabel, ...]:
+        """Return one label per text, in order. A text without a letter or digit is unclassified."""
+        mass = self._mass(texts)
+        return tuple(self._decide(row) for row in mass)
+
+    def domains_of_text(self, text: str, limit: int = 5) -> tuple[RankedDomain, ...]:
+        """Return up to `limit` leaves that lead `none`, most probable first; for planning.
+
+        Empty if the text looks like no domain at all.
+        """
+        row = self._mass([text])[0]
+        leaves = self.registry.leaves
+        ranked = sorted(range(len(leaves)), key=lambda i: (-row[i], i))[:limit]
+        return tuple(RankedDomain(leaves[i], float(row[i])) for i in ranked if row[i] > row[-1])
+
+    def _mass(self, texts: Sequence[str]) -> Matrix:
+        scores = self._index.scores(texts)
+        blank = np.array([not any(c.isalnum() for c in text) for text in texts], dtype=bool)
+        mass = probabilities(scores, self._calibration.temperature, self._calibration.none_score)
+        mass[blank] = 0.0
+        mass[blank, -1] = 1.0
+        return mass
+
+    def _decide(self, row: Matrix) -> DomainLabel:
+        leaves = self.registry.leaves
+        distribution = DomainDistribution(
+            probabilities=tuple(zip(leaves, map(float, row[:-1]), strict=True)), none=float(row[-1])
+        )
+        first, second = _two_best(row)
+        lead = float(row[first] - row[second])
+        if first < len(leaves) and lead >= self._calibration.margin:
+            leaf = leaves[first]
+            return DomainLabel(
+                domain=leaf,
+                parent=self.registry.parent_of(leaf),
+                probability=float(row[first]),
+                margin=lead,
+                distribution=distribution,
+            )
+        return self._decide_branch(row, distribution)
+
+    def _decide_branch(self, row: Matrix, distribution: DomainDistribution) -> DomainLabel:
+        parents = tuple(self._branches)
+        by_branch = np.array([row[columns].sum() for columns in self._branches.values()] + [row[-1]])
+        first, second = _two_best(by_branch)
+        lead = float(by_branch[first] - by_branch[second])
+        told = first < len(parents) and lead >= self._calibration.margin
+        parent = parents[first] if told else None
+        if parent is None:
+            return DomainLabel(
+                domain=None,
+                parent=None,
+                probability=distribution.none,
+                margin=lead,
+                distribution=distribution,
+            )
+        return DomainLabel(
+            domain=None,
+            parent=parent,
+            probability=float(by_branch[first]),
+            margin=lead,
+            distribution=distribution,
+        )
+
+
+def _branches(registry: DomainRegistry) -> dict[DomainId | None, list[int]]:
+    """Group leaf columns by direct parent; a leaf without parent forms no branch with others."""
+    groups: dict[DomainId | None, list[int]] = {}
+    for column, leaf in enumerate(registry.leaves):
+        groups.setdefault(registry.parent_of(leaf), []).append(column)
+    return groups
+
+
+def _two_best(row: Matrix) -> tuple[int, int]:
+    order = np.argsort(-row, kind="stable")
+    return int(order[0]), int(order[1])
