@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from masks.bands import DEFAULT_THRESHOLDS, Band, Thresholds
 from masks.domains import DomainId, DomainRegistry
+from masks.leaks.calibration import Calibration
 from masks.leaks.labels import DomainDistribution, DomainLabel, DomainLabeller
+from masks.ports import Embedder
 from masks.vector import Mask
 
 
@@ -80,9 +82,21 @@ class EmbeddingDetector:
 
     __slots__ = ("_labeller", "_name")
 
-    def __init__(self, labeller: DomainLabeller) -> None:
-        self._labeller = labeller
+    def __init__(self, embedder: Embedder, registry: DomainRegistry, calibration: Calibration) -> None:
+        """Encode the exemplars of `registry` once."""
+        self._use(DomainLabeller(embedder, registry, calibration))
+
+    @classmethod
+    def sharing(cls, labeller: DomainLabeller) -> Self:
+        """Return a detector on a labeller that exists already, so that exemplars are encoded once a "
+        "process."""
+        detector = cls.__new__(cls)
+        detector._use(labeller)
+        return detector
+
+    def _use(self, labeller: DomainLabeller) -> None:
         embedder = labeller.embedder
+        self._labeller = labeller
         self._name = f"exemplars/{embedder.name}@{embedder.version}/{labeller.registry.sha256[:12]}"
 
     @property
