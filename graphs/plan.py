@@ -243,7 +243,7 @@ def plan_sha256(plan: Plan) -> str:
         "subtasks": sorted(map(canonical_subtask, plan.subtasks)),
         "dependencies": sorted([e.source, e.target, e.output, e.input] for e in plan.dependencies),
     }
-    return hashlib.sha256(_canonical_json(document).encode("ascii")).hexdigest()
+    return hashlib.sha256(canonical_json(document).encode("ascii")).hexdigest()
 
 
 def canonical_subtask(subtask: SubTask) -> str:
@@ -251,7 +251,7 @@ def canonical_subtask(subtask: SubTask) -> str:
 
     This is stricter than `==`, for which `True`, `1` and `1.0` in `params` would be the same.
     """
-    return _canonical_json({spec.name: canonical_field(subtask, spec.name) for spec in fields(SubTask)})
+    return canonical_json({spec.name: canonical_field(subtask, spec.name) for spec in fields(SubTask)})
 
 
 def canonical_field(subtask: SubTask, name: str) -> JsonValue:
@@ -276,6 +276,11 @@ def canonical_field(subtask: SubTask, name: str) -> JsonValue:
             return text
 
 
+def canonical_json(value: object, *, ascii_only: bool = True) -> str:
+    """Write a JSON value in one form: sorted keys, no spaces; `ValueError` for infinite or NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
+
+
 def natural_key(node: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
     """Sort ids as people do: `n2` before `n10`.
 
@@ -297,10 +302,6 @@ def structural_boundary(*, has_predecessors: bool, has_successors: bool) -> Boun
             return "exit"
         case _:
             return "inner"
-
-
-def _canonical_json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def _first_duplicate(plan: Plan) -> NodeId:

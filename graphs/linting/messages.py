@@ -65,7 +65,8 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
     LintCode.WRONG_BOUNDARY: (
         "Node {node!r} is declared `{declared}` but its place is `{actual}`. "
         "Set `boundary: {actual}`, or change its edges.",
-        "节点 {node!r} 声明为 `{declared}`，实际位置是 `{actual}`。请设为 `boundary: {actual}`，或修改它的边。",
+        "节点 {node!r} 声明为 `{declared}`，实际位置是 `{actual}`。"
+        "请设为 `boundary: {actual}`，或修改它的边。",
     ),
     LintCode.DUPLICATE_PORT: (
         "Node {node!r} has two {side} ports named {port!r}. Rename one.",
@@ -74,12 +75,14 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
     LintCode.UNKNOWN_PORT: (
         "Edge {edge} uses {side} port {port!r}, which node {node!r} does not have (it has: {known}). "
         "Use one of these or declare the port.",
-        "边 {edge} 用到端口 {port!r}（{side}），节点 {node!r} 没有它（现有：{known}）。请改用其中之一，或声明该端口。",
+        "边 {edge} 用到端口 {port!r}（{side}），节点 {node!r} 没有它（现有：{known}）。"
+        "请改用其中之一，或声明该端口。",
     ),
     LintCode.PORT_TYPE_MISMATCH: (
         "Edge {edge} carries `{output_type}` into a port of type `{input_type}`. "
         "Change one of the types or put a converting node between.",
-        "边 {edge} 把 `{output_type}` 送入类型为 `{input_type}` 的端口。请修改其中一个类型，或在中间加一个转换节点。",
+        "边 {edge} 把 `{output_type}` 送入类型为 `{input_type}` 的端口。"
+        "请修改其中一个类型，或在中间加一个转换节点。",
     ),
     LintCode.MISSING_INPUT: (
         "Input {port!r} of node {node!r} is fed by no edge and is no input of the contract (it has: "
@@ -109,7 +112,8 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
     LintCode.RELEVANCE_OUT_OF_RANGE: (
         "Node {node!r} requires domain {domain!r} with relevance {value}; accepted is 0 < x <= 1. "
         "Correct it or drop the domain.",
-        "节点 {node!r} 对知识域 {domain!r} 的相关度是 {value}；可接受的是 0 < x <= 1。请改正，或去掉该知识域。",
+        "节点 {node!r} 对知识域 {domain!r} 的相关度是 {value}；"
+        "可接受的是 0 < x <= 1。请改正，或去掉该知识域。",
     ),
     LintCode.FORBIDDEN_DOMAIN: (
         "Node {node!r} requires domain {domain!r}, which the contract forbids. "
@@ -123,7 +127,8 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
     LintCode.UNKNOWN_REFERENCE: (
         "Node {node!r} refers to {reference}, which is neither an input of it nor a node. "
         "It would be passed on as plain text; correct it if it was meant as a reference.",
-        "节点 {node!r} 引用了 {reference}，它既不是该节点的输入，也不是节点。它会作为普通文字传下去；如本意是引用，请改正。",
+        "节点 {node!r} 引用了 {reference}，它既不是该节点的输入，也不是节点。"
+        "它会作为普通文字传下去；如本意是引用，请改正。",
     ),
     LintCode.NODE_MENTIONED: (
         "The instruction of node {node!r} mentions {other!r}, which does not feed it. "
@@ -143,9 +148,11 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
         "节点 {node!r} 没有声明输出，其结果无法检查，也无法传递。请声明输出。",
     ),
     LintCode.NO_DOMAINS: (
-        "Node {node!r} of kind `{kind}` requires no knowledge domain, so its agent's mask cannot be designed. "
+        "Node {node!r} of kind `{kind}` requires no knowledge domain, "
+        "so its agent's mask cannot be designed. "
         "Add `required_domains`.",
-        "节点 {node!r}（类型 `{kind}`）没有写明所需知识域，无法设计其 agent 的蒙版。请补上 `required_domains`。",
+        "节点 {node!r}（类型 `{kind}`）没有写明所需知识域，无法设计其 agent 的蒙版。"
+        "请补上 `required_domains`。",
     ),
     LintCode.NO_CONTRIBUTION: (
         "Node {node!r} feeds no other node, satisfies no criterion and delivers no output of the contract. "
@@ -179,7 +186,7 @@ def render_finding(finding: LintFinding, lang: Lang) -> str:
     >>> render_finding(cycle, "en")
     'error cycle: These nodes wait for each other: a -> b -> a. Cut one of the edges.'
     """
-    values = dict(finding.detail)
+    values = {name: _on_one_line(value) for name, value in finding.detail.items()}
     if finding.nodes:
         values |= {"node": finding.nodes[0], "other": finding.nodes[-1]}
     english, chinese = _WORDS[finding.code]
@@ -192,6 +199,10 @@ def render_finding(finding: LintFinding, lang: Lang) -> str:
             return f"{_severity_zh(finding.severity)} {finding.code}：{chinese.format_map(values)}"
         case _:
             assert_never(lang)
+
+
+def _on_one_line(value: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in value).split())
 
 
 def _severity_zh(severity: Severity) -> str:

@@ -1,6 +1,5 @@
 """Lints of ids, edges, ports and references: is the plan a DAG whose every input is accounted for?"""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,11 +12,8 @@ from graphs.contract import PortSpec, TaskContract, port_accepts
 from graphs.linting.findings import LintCode, LintFinding, finding
 from graphs.networks import cycle_paths, digraph
 from graphs.plan import Dependency, NodeId, Plan, SubTask, structural_boundary
+from graphs.references import ID_PATTERN, references, without_references
 
-ID_PATTERN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-"""What a node id may look like; `/` and `.` are separators in thread keys and in references."""
-
-_REFERENCE: Final = re.compile(r"\{\{\s*([^{}\s.]+)(?:\.([^{}\s]+))?\s*\}\}")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -134,18 +130,16 @@ def lint_references(view: PlanView) -> Iterator[LintFinding]:
             feeding[edge.source].add(edge.output)
         own = {port.name for port in subtask.inputs}
         referred = set[str]()
-        text = f"{subtask.instruction}\n{json.dumps(dict(subtask.params), ensure_ascii=False)}"
-        for match in _REFERENCE.finditer(text):
-            name, port = match.group(1), match.group(2)
+        for text, name, port in references([subtask.instruction, dict(subtask.params)]):
             referred.add(name)
             source = NodeId(name)
             if name in own and (port is None or source not in view.subtasks):
                 continue
             if source not in view.subtasks:
-                yield finding(LintCode.UNKNOWN_REFERENCE, node, reference=match.group(0))
+                yield finding(LintCode.UNKNOWN_REFERENCE, node, reference=text)
             elif source not in feeding or (port is not None and port not in feeding[source]):
-                yield finding(LintCode.HIDDEN_DEPENDENCY, node, source, reference=match.group(0))
-        for word in dict.fromkeys(_WORD.findall(_REFERENCE.sub(" ", subtask.instruction))):
+                yield finding(LintCode.HIDDEN_DEPENDENCY, node, source, reference=text)
+        for word in dict.fromkeys(_WORD.findall(without_references(subtask.instruction))):
             mentioned = NodeId(word)
             if (
                 mentioned in view.subtasks
