@@ -36,7 +36,8 @@ def anchor(claim: ClaimId) -> str:
 def find_anchors(text: str) -> tuple[FoundAnchor, ...]:
     """Return the anchors of `text` in order."""
     return tuple(
-        FoundAnchor(claim=ClaimId(match[1]), start=match.start(), end=match.end()) for match in _ANCHOR.finditer(text)
+        FoundAnchor(claim=ClaimId(match[1]), start=match.start(), end=match.end())
+        for match in _ANCHOR.finditer(text)
     )
 
 

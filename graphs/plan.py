@@ -132,6 +132,7 @@ class PlanIndex:
     _successors: Mapping[NodeId, tuple[NodeId, ...]]
     _incoming: Mapping[NodeId, tuple[Dependency, ...]]
     _outgoing: Mapping[NodeId, tuple[Dependency, ...]]
+    _ranks: Mapping[NodeId, int]
 
     def __contains__(self, node: NodeId) -> bool:
         return node in self._subtasks
@@ -142,6 +143,10 @@ class PlanIndex:
     def subtask(self, node: NodeId) -> SubTask:
         """Give the sub-task with this id; an unknown id raises `KeyError`."""
         return self._subtasks[node]
+
+    def rank(self, node: NodeId) -> int:
+        """Give the position of `node` in `order`, from 0; an unknown id raises `KeyError`."""
+        return self._ranks[node]
 
     def predecessors(self, node: NodeId) -> tuple[NodeId, ...]:
         """Give the nodes that feed `node`, each once, in natural order of ids."""
@@ -228,6 +233,7 @@ def index_plan(plan: Plan) -> PlanIndex:
         _successors=successors,
         _incoming={node: tuple(edges) for node, edges in incoming.items()},
         _outgoing={node: tuple(edges) for node, edges in outgoing.items()},
+        _ranks={node: position for position, node in enumerate(order)},
     )
 
 

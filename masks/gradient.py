@@ -97,6 +97,28 @@ def extend(
     return _changed(mask, targets, operation="extend", author=author, reason=reason)
 
 
+def set_leaf(mask: Mask, leaf: DomainId, m100: int, *, author: str, reason: str) -> Mask:
+    """Set one leaf to `m100` hundredths; for callers that hold no registry, so whether it exists is not checked.
+
+    Raises `MaskValueError` for a value outside -100..100.
+    """
+    return _changed(mask, [(leaf, check_m100(m100))], operation="set", author=author, reason=reason)
+
+
+def extend_leaf(
+    mask: Mask, leaf: DomainId, *, author: str, reason: str, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Mask:
+    """Open one silent leaf as background, as `extend` does; whether the leaf exists is not checked.
+
+    Raises `SuppressedDomain` for a leaf at -1 and `GradientError` for one that is not silent.
+    """
+    _refuse_suppressed(mask, [leaf])
+    if mask.band(leaf, thresholds) is not Band.SILENT:
+        raise _already_open(mask, leaf, thresholds)
+    targets = [(leaf, extension_target(thresholds))]
+    return _changed(mask, targets, operation="extend", author=author, reason=reason)
+
+
 def suppress(mask: Mask, domain: DomainId, *, registry: DomainRegistry, author: str, reason: str) -> Mask:
     """Set a domain to -1; only a person lifts that again."""
     targets = [(leaf, MASK_MIN) for leaf in registry.leaves_under(domain)]

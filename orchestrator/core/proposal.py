@@ -21,6 +21,7 @@ from graphs.plan import NodeId, Plan
 from masks.bands import Thresholds
 from masks.design import MaskOrigin
 from masks.domains import DomainId
+from masks.gradient import extension_target
 
 Sha256 = NewType("Sha256", str)
 """A SHA-256 in lower-case hex, 64 characters."""
@@ -28,11 +29,30 @@ Sha256 = NewType("Sha256", str)
 HASH_PREFIX_LENGTH = 8
 """Characters of the hash that an approval names (`approve ID@REV-HASH8`, architecture 6)."""
 
-EXTENSION_STEP = 10
-"""How far above `theta_bg` an extension lifts a silent domain, in hundredths (semantics 5, class C)."""
-
 RESPLIT_FACTOR = 2
 """A region may be re-split into at most this many times its nodes (semantics 5, envelope)."""
+
+
+SUCCESSOR_MARK = "+"
+"""Separates an approved agent's id from what its successor was made for."""
+
+
+def successor_id(agent: AgentId, node: NodeId, generation: int) -> AgentId:
+    """Return the id of the copy of `agent` that a repair makes for one sub-task.
+
+    >>> successor_id(AgentId("A1"), NodeId("n3"), 2)
+    'A1+n3.2'
+    """
+    return AgentId(f"{base_agent(agent)}{SUCCESSOR_MARK}{node}.{generation}")
+
+
+def base_agent(agent: AgentId) -> AgentId:
+    """Return the approved agent that a successor was copied from; any other agent is its own base.
+
+    >>> base_agent(AgentId("A1+n3.2"))
+    'A1'
+    """
+    return AgentId(agent.partition(SUCCESSOR_MARK)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +61,7 @@ class Envelope:
 
     ceilings: Mapping[AgentId, Mapping[DomainId, int]] = field(default_factory=dict)
     """Per agent and domain, how high a repair may raise it, in hundredths; where nothing is said,
-    `min(theta_bg + EXTENSION_STEP, theta_main)`. A domain at -100 is never raised, whoever set it."""
+    `masks.gradient.extension_target`. A domain at -100 is never raised, whoever set it."""
     reassign: bool = True
     """Whether a sub-task may go to another approved agent, or to a successor: a copy of an approved agent with
     another mask under the ceilings."""
@@ -90,16 +110,13 @@ class Proposal:
         return self.roster.get(self.assignment[node])
 
     def thresholds_of(self, agent: AgentId) -> Thresholds:
-        """Return the thresholds that hold for `agent`."""
-        return self.agent_thresholds.get(agent, self.thresholds)
+        """Return the thresholds that hold for `agent`, or for the approved agent that it is a successor of."""
+        return self.agent_thresholds.get(base_agent(agent), self.thresholds)
 
     def ceiling(self, agent: AgentId, domain: DomainId) -> int:
         """Return how high a repair may raise `domain` for `agent`, in hundredths."""
-        named = self.envelope.ceilings.get(agent, {}).get(domain)
-        if named is not None:
-            return named
-        thresholds = self.thresholds_of(agent)
-        return min(thresholds.background + EXTENSION_STEP, thresholds.main)
+        named = self.envelope.ceilings.get(base_agent(agent), {}).get(domain)
+        return extension_target(self.thresholds_of(agent)) if named is None else named
 
 
 PROPOSAL = TypeAdapter(Proposal)

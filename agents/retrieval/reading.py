@@ -1,0 +1,295 @@
+"""Read a folder of notes into documents with exact text, and list what could not be read.
+
+A document's `text` is the decoded file without its byte order mark, line ends untouched, so that character offsets
+and line numbers can be checked against the file by anybody. Lines end with `\\n`, `\\r\\n` or `\\r`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from agents.evidence import Source, SourceId, source_id
+
+NOTE_SUFFIXES = (".md", ".markdown", ".txt")
+"""What counts as a note, whatever the case of its suffix."""
+MAX_NOTE_BYTES = 5_000_000
+"""Larger files are skipped: a note of this size is a data dump, and nothing would point to a place in it."""
+
+SkipReason = Literal["binary", "too_large", "empty", "unreadable", "outside_folder", "unknown_encoding"]
+"""`binary`: holds NUL or mostly control bytes; `too_large`: above `MAX_NOTE_BYTES`; `empty`: no visible character;
+`unreadable`: the system refused; `outside_folder`: a link that leaves the folder; `unknown_encoding`: no supported
+encoding decodes it cleanly."""
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_MAX_CONTROL_SHARE = 0.02
+"""Share of control characters (other than tab and line ends) above which a decoded text is no text."""
+
+
+class FolderNotFound(FileNotFoundError):
+    """The folder of sources does not exist or is no folder.
+
+    Raised by `read_folder`; name another folder, or create it and put the notes in.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        what = "is not a folder" if folder.exists() else "does not exist"
+        super().__init__(
+            f"sources folder {str(folder)!r} {what}; give an existing folder with "
+            f"{', '.join(NOTE_SUFFIXES)} files, or create it and put the notes there"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """The text of a file and how it was decoded."""
+
+    text: str
+    encoding: str
+    note: str | None = None
+    """Set when the encoding was guessed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One note."""
+
+    source: Source
+    text: str
+    """Decoded, without byte order mark, line ends as in the file."""
+    encoding: str = "utf-8"
+    note: str | None = None
+    """A remark for people, e.g. that the encoding was guessed."""
+    line_starts: tuple[int, ...] = (0,)
+    """Offset of the first character of each line, ascending."""
+
+    @property
+    def path(self) -> str:
+        """Return the path relative to the folder."""
+        return self.source.uri
+
+    @property
+    def line_count(self) -> int:
+        """Return the number of lines, at least 1."""
+        return len(self.line_starts)
+
+    def line_of(self, offset: int) -> int:
+        """Return the 1-based line that holds the character at `offset`."""
+        return bisect_right(self.line_starts, offset)
+
+    def line_range(self, start_char: int, end_char: int) -> tuple[int, int]:
+        """Return the 1-based first and last line of the characters `start_char` to `end_char` (exclusive)."""
+        return self.line_of(start_char), self.line_of(max(start_char, end_char - 1))
+
+    def line_span_chars(self, start_line: int, end_line: int) -> tuple[int, int]:
+        """Return the character range of lines `start_line` to `end_line` (inclusive), with the last line end."""
+        end = self.line_starts[end_line] if end_line < self.line_count else len(self.text)
+        return self.line_starts[start_line - 1], end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """A file that was not read, and why."""
+
+    path: str
+    reason: SkipReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """What a folder held, in the order of the paths."""
+
+    documents: tuple[Document, ...]
+    skipped: tuple[Skip, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 over paths and contents of the documents, in hex."""
+        total = hashlib.sha256()
+        for document in self.documents:
+            total.update(f"{document.path}\n{document.source.digest}\n".encode())
+        return total.hexdigest()
+
+
+def read_folder(folder: Path | str, *, now: Callable[[], datetime] | None = None) -> Corpus:
+    """Read all notes below `folder`, sorted by path; what can't be read is in `skipped`.
+
+    `now` gives the time for `retrieved_at` (default: the system's clock). Hidden files and folders are left out.
+    Raises `FolderNotFound` if `folder` is no existing folder.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise FolderNotFound(root)
+    moment = (now or _utc_now)().astimezone(UTC).isoformat(timespec="seconds")
+    documents: list[Document] = []
+    skipped: list[Skip] = []
+    for path in _note_files(root):
+        outcome = _read_note(root, path, moment)
+        if isinstance(outcome, Skip):
+            skipped.append(outcome)
+        else:
+            documents.append(outcome)
+    return Corpus(documents=tuple(documents), skipped=tuple(skipped))
+
+
+def document_from_text(
+    path: str, text: str, *, retrieved_at: str = "1970-01-01T00:00:00+00:00", data: bytes | None = None
+) -> Document:
+    """Return the document at `path` with decoded `text`; `data` are the file's bytes (default: `text` in UTF-8)."""
+    digest = hashlib.sha256(text.encode("utf-8") if data is None else data).hexdigest()
+    source = Source(
+        id=source_id(path, digest),
+        uri=path,
+        title=title_of(text, path),
+        digest=digest,
+        retrieved_at=retrieved_at,
+    )
+    return Document(source=source, text=text, line_starts=line_starts(text))
+
+
+def line_starts(text: str) -> tuple[int, ...]:
+    """Return the offset of each line's first character; `\\r\\n` ends one line."""
+    starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    if len(starts) > 1 and starts[-1] == len(text):
+        starts.pop()
+    return tuple(starts)
+
+
+def decode_note(data: bytes) -> Decoded | None:
+    """Return the text of a file, or `None` if no supported encoding decodes it cleanly.
+
+    A byte order mark decides; else UTF-8; else GB18030 and UTF-16, each only if the result has no control
+    characters and, for GB18030, holds Chinese characters (any bytes decode as something there).
+    """
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if data.startswith(mark):
+            text = _strict(data[len(mark) :], encoding)
+            return None if text is None else Decoded(text=text, encoding=encoding)
+    text = _strict(data, "utf-8")
+    if text is not None:
+        return Decoded(text=text, encoding="utf-8")
+    for encoding in ("gb18030", "utf-16-le", "utf-16-be"):
+        text = _strict(data, encoding)
+        if text is not None and _plausible_guess(text):
+            return Decoded(text=text, encoding=encoding, note=f"encoding guessed: {encoding}")
+    return None
+
+
+def title_of(text: str, path: str) -> str:
+    """Return the front matter's `title`, else the first heading, else the file name without suffix."""
+    front = re.match(r"(?:---[ \t]*(?:\r\n|\n|\r))(.*?)(?:\r\n|\n|\r)---", text, re.DOTALL)
+    if front:
+        titled = re.search(r"^title:[ \t]*(.+?)[ \t]*$", front.group(1), re.MULTILINE)
+        if titled:
+            return titled.group(1).strip("\"'")
+    heading = re.search(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", text, re.MULTILINE)
+    if heading:
+        return heading.group(1).strip()
+    return Path(path).stem
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _note_files(root: Path) -> Iterator[Path]:
+    found: list[Path] = []
+    for folder, names, files in os.walk(root, followlinks=False):
+        names[:] = [name for name in names if not name.startswith(".")]
+        found.extend(
+            Path(folder) / name
+            for name in files
+            if name.lower().endswith(NOTE_SUFFIXES) and not name.startswith(".")
+        )
+        # A linked folder is not walked; naming it is better than silence.
+        found.extend(Path(folder) / name for name in names if (Path(folder) / name).is_symlink())
+    yield from sorted(found, key=lambda path: path.relative_to(root).as_posix())
+
+
+def _read_note(root: Path, path: Path, moment: str) -> Document | Skip:
+    relative = path.relative_to(root).as_posix()
+    try:
+        if not path.resolve(strict=True).is_relative_to(root.resolve()):
+            return Skip(path=relative, reason="outside_folder", detail="a link that leaves the sources folder")
+        if path.is_dir():
+            return Skip(path=relative, reason="outside_folder", detail="a linked folder is not followed")
+        size = path.stat().st_size
+        if size > MAX_NOTE_BYTES:
+            detail = f"{size} bytes; notes of up to {MAX_NOTE_BYTES} bytes are read"
+            return Skip(path=relative, reason="too_large", detail=detail)
+        data = path.read_bytes()
+    except OSError as error:
+        return Skip(path=relative, reason="unreadable", detail=error.strerror or str(error))
+    return _document_of_bytes(relative, data, moment)
+
+
+def _document_of_bytes(relative: str, data: bytes, moment: str) -> Document | Skip:
+    if not data.strip():
+        return Skip(path=relative, reason="empty", detail="the file has no text")
+    decoded = decode_note(data)
+    if decoded is None:
+        binary = b"\x00" in data or _control_share(data.decode("latin-1")) > _MAX_CONTROL_SHARE
+        if binary:
+            return Skip(path=relative, reason="binary", detail="not a text file")
+        detail = "neither UTF-8 nor GB18030 nor UTF-16; save it as UTF-8"
+        return Skip(path=relative, reason="unknown_encoding", detail=detail)
+    if _control_share(decoded.text) > _MAX_CONTROL_SHARE or "\x00" in decoded.text:
+        return Skip(path=relative, reason="binary", detail="not a text file")
+    if not decoded.text.strip():
+        return Skip(path=relative, reason="empty", detail="the file has no text")
+    document = document_from_text(relative, decoded.text, retrieved_at=moment, data=data)
+    return Document(
+        source=document.source,
+        text=document.text,
+        encoding=decoded.encoding,
+        note=decoded.note,
+        line_starts=document.line_starts,
+    )
+
+
+def _strict(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _plausible_guess(text: str) -> bool:
+    if "\x00" in text or _control_share(text) > 0:
+        return False
+    visible = [char for char in text if not char.isspace()]
+    common = sum(1 for char in visible if "\u4e00" <= char <= "\u9fff" or char in "，。！？；：、“”（）《》")
+    other = sum(1 for char in visible if ord(char) > 127) - common
+    return common > 0 and other <= common * 0.2
+
+
+def _control_share(text: str) -> float:
+    controls = sum(1 for char in text if (ord(char) < 32 and char not in "\t\n\r\f") or 127 <= ord(char) < 160)
+    return controls / max(1, len(text))
+
+
+__all__ = [
+    "MAX_NOTE_BYTES",
+    "NOTE_SUFFIXES",
+    "Corpus",
+    "Decoded",
+    "Document",
+    "FolderNotFound",
+    "Skip",
+    "SkipReason",
+    "SourceId",
+    "decode_note",
+    "document_from_text",
+    "line_starts",
+    "read_folder",
+    "title_of",
+]

@@ -1,0 +1,132 @@
+"""Take over what the predecessors handed in: claims with their evidence, sources and leak marks, unchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from agents.evidence import Claim, ClaimId, Evidence, EvidenceId, Source, SourceId, with_leak
+from agents.results import Conflict, OpenQuestion, WorkOutput
+from graphs.plan import NodeId, natural_key
+
+_Item = TypeVar("_Item")
+
+_TABLE = re.compile(r"(?:^\|[^\n]*\|[ \t]*(?:\n|\Z))+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """The inputs of a sub-task as one pool; nothing depends on the order in which they arrived."""
+
+    claims: tuple[Claim, ...]
+    """Each claim once per question that it answers."""
+    evidence: Mapping[EvidenceId, Evidence]
+    sources: Mapping[SourceId, Source]
+    open_questions: tuple[OpenQuestion, ...]
+    conflicts: tuple[Conflict, ...]
+    fields: Mapping[str, str]
+    tables: tuple[str, ...]
+    """Markdown tables of the inputs' texts, with their anchors."""
+
+    def roots(self, claim: Claim) -> frozenset[SourceId]:
+        """Return the independent sources that `claim` rests on: copies stand for what they repeat."""
+        pieces = (self.evidence.get(piece) for piece in claim.evidence)
+        return frozenset(independent_source(piece.source, self.sources) for piece in pieces if piece)
+
+
+def carry(inputs: Mapping[NodeId, WorkOutput]) -> Carried:
+    """Return the pool of `inputs`, in the natural order of their ids.
+
+    A claim that arrives twice, over different ways, keeps the leak marks of both.
+    """
+    outputs = [inputs[node] for node in sorted(inputs, key=natural_key)]
+    claims: dict[tuple[ClaimId, str | None], Claim] = {}
+    for output in outputs:
+        for claim in output.claims:
+            key = (claim.id, claim.question)
+            claims[key] = with_marks_of(claims[key], claim) if key in claims else claim
+    return Carried(
+        claims=tuple(claims.values()),
+        evidence={piece.id: piece for output in outputs for piece in output.evidence},
+        sources={source.id: source for output in outputs for source in output.sources},
+        open_questions=_once(question for output in outputs for question in output.open_questions),
+        conflicts=_once(conflict for output in outputs for conflict in output.conflicts),
+        fields={name: text for output in outputs for name, text in output.fields.items()},
+        tables=tuple(
+            dict.fromkeys(match[0].strip() for output in outputs for match in _TABLE.finditer(output.text))
+        ),
+    )
+
+
+def independent_source(source: SourceId, sources: Mapping[SourceId, Source]) -> SourceId:
+    """Return the source at the end of the chain of copies that begins at `source`; a circle ends where it closes."""
+    seen = {source}
+    while (known := sources.get(source)) and known.copy_of and known.copy_of not in seen:
+        source = known.copy_of
+        seen.add(source)
+    return source
+
+
+def with_marks_of(kept: Claim, other: Claim) -> Claim:
+    """Return `kept`, core if either is, with the leak marks of both."""
+    for mark in other.leaks:
+        kept = with_leak(kept, mark)
+    return replace(kept, core=True) if other.core and not kept.core else kept
+
+
+def output_of(
+    carried: Carried,
+    text: str,
+    claims: Iterable[Claim],
+    *,
+    open_questions: tuple[OpenQuestion, ...] = (),
+    conflicts: tuple[Conflict, ...] = (),
+    fields: Mapping[str, str] | None = None,
+) -> WorkOutput:
+    """Return an output of `claims` with exactly the evidence and sources that they rest on.
+
+    Premises of an inference and the originals of copies come along, so that every chain can be followed.
+    """
+    kept = tuple(claims)
+    evidence = _with_premises((piece for claim in kept for piece in claim.evidence), carried.evidence)
+    sources = _with_originals((piece.source for piece in evidence), carried.sources)
+    return WorkOutput(
+        text=text,
+        claims=kept,
+        evidence=evidence,
+        sources=sources,
+        open_questions=open_questions,
+        conflicts=conflicts,
+        fields=dict(fields or {}),
+    )
+
+
+def _with_premises(
+    wanted: Iterable[EvidenceId], known: Mapping[EvidenceId, Evidence]
+) -> tuple[Evidence, ...]:
+    found: dict[EvidenceId, Evidence] = {}
+    waiting = list(wanted)
+    while waiting:
+        piece = known.get(waiting.pop(0))
+        if piece is not None and piece.id not in found:
+            found[piece.id] = piece
+            waiting.extend(piece.premises)
+    return tuple(found.values())
+
+
+def _with_originals(wanted: Iterable[SourceId], known: Mapping[SourceId, Source]) -> tuple[Source, ...]:
+    found: dict[SourceId, Source] = {}
+    waiting = list(wanted)
+    while waiting:
+        source = known.get(waiting.pop(0))
+        if source is not None and source.id not in found:
+            found[source.id] = source
+            if source.copy_of:
+                waiting.append(source.copy_of)
+    return tuple(found.values())
+
+
+def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    return tuple(dict.fromkeys(items))

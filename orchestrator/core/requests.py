@@ -1,0 +1,143 @@
+"""Questions to a person and their answers.
+
+A request is an event with an id, a kind and typed choices; it can be answered later and from another process. Text
+is never an approval: an answer names one of the choices, with exactly the values that the choice asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphs.contract import Lang
+from graphs.plan import NodeId
+from orchestrator.core.ids import RequestId
+
+ChoiceId = Literal["retry", "set_mask", "reassign", "accept", "abandon", "review"]
+"""`retry`: again, with guidance; `set_mask`: set one mask value and run again; `reassign`: another agent; `accept`:
+take the output as it is, marked as not verified; `abandon`: go on without this sub-task and what needs it; `review`:
+back to the review with the plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRow:
+    """One line of the table of what was tried."""
+
+    generation: int
+    attempt: int
+    agent: str
+    outcome: str
+    repair: str | None
+    """The repair that preceded it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One open question to a person."""
+
+    id: RequestId
+    kind: Literal["suspension", "amendment"]
+    """`suspension`: bounds are used up; `amendment`: the repair would leave the approved envelope."""
+    node: NodeId
+    reason: str
+    """Why a person is asked, as a code: see `REASONS`."""
+    detail: str
+    """The failure in its own words."""
+    attempts: tuple[AttemptRow, ...]
+    choices: tuple[ChoiceId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A person's choice and its values."""
+
+    choice: ChoiceId
+    guidance: str = ""
+    """For `retry`."""
+    agent: str = ""
+    """For `reassign` and `set_mask`."""
+    domain: str = ""
+    """For `set_mask`."""
+    value: int | None = None
+    """For `set_mask`, in hundredths."""
+
+
+REASONS: Mapping[str, Mapping[Lang, str]] = {
+    "depth_limit": {
+        "en": "the limit of repairs for this part of the plan is reached",
+        "zh": "这部分计划的修复次数已达上限",
+    },
+    "second_falsification": {
+        "en": "the redone output was falsified again",
+        "zh": "重做后的输出再次被证伪",
+    },
+    "split_at_fault": {
+        "en": "the split into sub-tasks seems to be at fault, or B and C repairs are exhausted",
+        "zh": "子任务划分可能有误，或 B/C 类修复已用尽",
+    },
+    "outside_envelope": {
+        "en": "the repair would leave what was approved",
+        "zh": "所需修复超出已批准的范围",
+    },
+    "not_verified": {
+        "en": "the check could not be carried out",
+        "zh": "核验未能完成",
+    },
+    "untrusted_need": {
+        "en": "an untrusted text asks for a knowledge domain",
+        "zh": "不受信任的文本要求使用某知识域",
+    },
+}
+
+CHOICES: Mapping[ChoiceId, Mapping[Lang, str]] = {
+    "retry": {"en": "try again, with guidance", "zh": "附加说明后重试"},
+    "set_mask": {"en": "set a mask value and run again", "zh": "调整一个蒙版值后重跑"},
+    "reassign": {"en": "give it to another agent", "zh": "改派给另一个 agent"},
+    "accept": {"en": "take the output as it is, marked as not verified", "zh": "按现状接受，并标记为未核验"},
+    "abandon": {"en": "go on without it and what needs it", "zh": "放弃此子任务及依赖它的部分"},
+    "review": {"en": "go back to the review of the plan", "zh": "退回方案审核"},
+}
+
+
+def answer_schema(choices: tuple[ChoiceId, ...]) -> dict[str, Any]:
+    """Return the JSON schema that an answer to a request with these choices has to match."""
+    values: dict[ChoiceId, dict[str, Any]] = {
+        "retry": {"guidance": {"type": "string"}},
+        "set_mask": {
+            "agent": {"type": "string"},
+            "domain": {"type": "string"},
+            "value": {"type": "integer", "minimum": -100, "maximum": 100},
+        },
+        "reassign": {"agent": {"type": "string"}},
+        "accept": {},
+        "abandon": {},
+        "review": {},
+    }
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "properties": {"choice": {"const": choice}, **values[choice]},
+                "required": ["choice", *(name for name in values[choice] if name != "guidance")],
+                "additionalProperties": False,
+            }
+            for choice in choices
+        ]
+    }
+
+
+class InvalidAnswer(ValueError):
+    """An answer that the request does not offer, or that lacks a value; nothing is recorded."""
+
+
+def check_answer(request: Request, answer: Answer) -> None:
+    """Raise `InvalidAnswer` unless `answer` is one of the request's choices with the values that it asks for."""
+    if answer.choice not in request.choices:
+        raise InvalidAnswer(
+            f"{answer.choice!r} is no choice of request {request.id!r}; choose one of: {', '.join(request.choices)}"
+        )
+    if answer.choice == "set_mask" and not (answer.agent and answer.domain and answer.value is not None):
+        raise InvalidAnswer("'set_mask' needs an agent, a domain and a value, e.g. A1 law.contracts 0.40")
+    if answer.choice == "reassign" and not answer.agent:
+        raise InvalidAnswer("'reassign' needs the id of an agent of the roster")

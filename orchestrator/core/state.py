@@ -1,0 +1,186 @@
+"""What is true of a run: a fold of its events (`orchestrator.core.reducer`).
+
+Maps are persistent (`rpds.HashTrieMap`), so that one event costs the nodes that it touches and no more. Nothing here
+is ever changed in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rpds import HashTrieMap, HashTrieSet
+
+from agents.spec import AgentId, AgentSpec
+from graphs.plan import NodeId, PlanIndex
+from masks.leaks.provenance import Leak
+from orchestrator.core.blockage import Blockage, Failure
+from orchestrator.core.claims import Level, Verification
+from orchestrator.core.events import RunCreated, RunOutcome, SkipReason
+from orchestrator.core.ids import ArtefactId, ContentDigest, RegionId, RequestId, RunId
+from orchestrator.core.proposal import Proposal, Sha256
+from orchestrator.core.requests import Answer, AttemptRow, Request
+
+RunStatus = Literal[
+    "drafting",
+    "reviewing",
+    "confirmed",
+    "running",
+    "paused",
+    "suspended",
+    "completed",
+    "partial",
+    "blocked",
+    "cancelled",
+    "failed",
+]
+"""Semantics 7."""
+
+ENDED: frozenset[RunStatus] = frozenset({"completed", "partial", "blocked", "cancelled", "failed"})
+"""The states that a run does not leave."""
+
+NodeStatus = Literal["pending", "running", "verifying", "accepted", "blocked", "suspended", "skipped"]
+"""Semantics 7; *ready* is pending with nothing to wait for, *superseded* is the passage to the next generation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """An output that a sub-task was accepted with."""
+
+    input_key: ContentDigest
+    """What it was made from: equal keys mean equal work (semantics 6)."""
+    output: ArtefactId
+    content: ContentDigest
+    path: Literal[1, 2]
+    verification: Verification
+    leaks: tuple[Leak, ...] = ()
+    as_is: bool = False
+    """A person took it without a passed check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeState:
+    """One sub-task of a running plan."""
+
+    id: NodeId
+    status: NodeStatus = "pending"
+    generation: int = 1
+    """Rises when a backtrack invalidates it; results of an older one are refused."""
+    attempt: int = 0
+    """The last attempt started in this generation."""
+    epoch: int = 0
+    waiting: int = 0
+    """Predecessors that are not accepted yet."""
+    input_key: ContentDigest | None = None
+    """Of the running attempt."""
+    accepted: Accepted | None = None
+    """The last accepted output; current exactly in status `accepted`."""
+    rejected: Accepted | None = None
+    """The last output that did not pass, for a person to look at or take."""
+    failure: Failure | None = None
+    """Of the last attempt, in status `blocked` or `suspended`."""
+    blockage: Blockage | None = None
+    """The classified failure."""
+    retries: int = 0
+    """Class A retries in this generation."""
+    delay_s: float = 0.0
+    """Before the next attempt may start."""
+    depth: int = 0
+    """Repairs charged to its region (semantics 6)."""
+    granted: int = 0
+    """Repairs beyond the limit that persons granted by their answers."""
+    region: RegionId | None = None
+    repairs: tuple[str, ...] = ()
+    """Kinds of the repairs made for this node, in order, over all generations."""
+    redone: bool = False
+    """Whether a falsification was answered by a redo: a second one suspends."""
+    extended: tuple[str, ...] = ()
+    """Domains that repairs raised for this node (crossing rule, specification 6.2)."""
+    params: HashTrieMap[str, Any] = field(default_factory=HashTrieMap)
+    """Corrections over the sub-task's parameters."""
+    guards: tuple[str, ...] = ()
+    forced_level: Level | None = None
+    start_path: Literal[1, 2] = 1
+    calls: HashTrieMap[str, ArtefactId] = field(default_factory=HashTrieMap)
+    """Results of the running attempt's calls, by `call_key`; a resumed attempt gets them instead of calling again."""
+    history: tuple[AttemptRow, ...] = ()
+    """Every finished attempt, for the table of what was tried."""
+    request: RequestId | None = None
+    """The open request, in status `suspended`."""
+    answer: Answer | None = None
+    """A person's answer that is to be carried out."""
+    skipped_because: SkipReason | None = None
+    done_seq: int = 0
+    """When it was last accepted: tells the latest completed parent."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can start: pending, and every predecessor accepted."""
+        return self.status == "pending" and self.waiting == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many nodes are where; kept so that nothing has to look at all nodes."""
+
+    accepted: int = 0
+    skipped: int = 0
+    active: int = 0
+    """Running or verifying."""
+    ready: int = 0
+    blocked: int = 0
+    """Blocked, with a command under way."""
+    suspended: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Everything that is true of a run at one `seq`."""
+
+    run: RunId
+    seq: int = 0
+    status: RunStatus = "drafting"
+    created: RunCreated | None = None
+    proposal: Proposal | None = None
+    """The revision under review or approved."""
+    sha256: Sha256 | None = None
+    approved_revision: int | None = None
+    index: PlanIndex | None = None
+    """Of the approved plan."""
+    epoch: int = 0
+    nodes: HashTrieMap[NodeId, NodeState] = field(default_factory=HashTrieMap)
+    agents: HashTrieMap[AgentId, AgentSpec] = field(default_factory=HashTrieMap)
+    """The approved roster and the successors that repairs made."""
+    assigned: HashTrieMap[NodeId, AgentId] = field(default_factory=HashTrieMap)
+    counts: Counts = field(default_factory=Counts)
+    requests: HashTrieMap[RequestId, Request] = field(default_factory=HashTrieMap)
+    """Open ones."""
+    requests_opened: int = 0
+    remembered: HashTrieSet[str] = field(default_factory=HashTrieSet)
+    """Keys of repairs that proved wrong for a class of task, in earlier runs or in this one."""
+    last_blocked: NodeId | None = None
+    """The last node with a class B or C blockage, for the escalation to D."""
+    cancelling: bool = False
+    paused: bool = False
+    limit_hit: bool = False
+    """Whether a limit ended a sub-task."""
+    internal_error: str | None = None
+    """The trace of an error of the program, where one ended a sub-task."""
+    outcome: RunOutcome | None = None
+    gaps: tuple[str, ...] = ()
+    stopped: bool = False
+    report: ArtefactId | None = None
+    result: ContentDigest | None = None
+
+    def node(self, node: NodeId) -> NodeState:
+        """Return a sub-task's state; raises `KeyError` for an unknown one."""
+        return self.nodes[node]
+
+    def agent_of(self, node: NodeId) -> AgentSpec:
+        """Return the agent that works on `node` now, after repairs."""
+        return self.agents[self.assigned[node]]
+
+
+def call_key(step: str, index: int, arguments_digest: str) -> str:
+    """Return the key of a call within an attempt (with node, generation and attempt it is unique in the run)."""
+    return f"{step}#{index}#{arguments_digest}"
