@@ -1,0 +1,86 @@
+"""Open connections to `runs.db`, and turn what SQLite reports into the errors of the store."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from orchestrator.shell.store.errors import (
+    NotStorable,
+    StoreBroken,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+)
+
+BUSY_TIMEOUT_S: Final = 10.0
+"""How long a write waits for the writes of another process. They take milliseconds; a migration takes seconds."""
+FILE_MODE: Final = 0o600
+"""Runs hold what the user asked and what their documents say: nobody else reads them."""
+FOLDER_MODE: Final = 0o700
+
+SYSTEM_CLOCK: Final = "(julianday('now') - 2440587.5) * 86400.0"
+"""SQLite's clock in seconds since 1970; `unixepoch('subsec')` needs SQLite 3.42."""
+CLOCK_FUNCTION: Final = "store_clock()"
+
+Clock = Callable[[], float]
+
+
+def prepare_file(path: Path) -> None:
+    """Create the file and its folder for this user alone, if they do not exist. Raises `StoreBroken`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE_MODE))
+    except OSError as error:
+        raise StoreBroken(str(path), error.strerror or str(error)) from error
+
+
+def connect(path: Path, *, clock: Clock | None, max_bytes: int | None, read_only: bool) -> sqlite3.Connection:
+    """Return a connection in WAL mode, on which every commit is on the disk when it returns.
+
+    The connection begins no transaction by itself and may be used from any thread, by one at a time.
+    """
+    # `isolation_level=None`: transactions begin and end where the code says so, never implicitly.
+    connection = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA query_only = {int(read_only)}")
+        if max_bytes is not None:
+            (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {max(1, max_bytes // page_size)}")
+        if clock is not None:
+            connection.create_function("store_clock", 0, clock)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def translated(error: Exception, location: str) -> Exception:
+    """Return the store's error for what went wrong in SQLite; an error of another kind comes back as it is."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, UnicodeEncodeError):
+        return NotStorable(
+            "The text",
+            error.object[max(0, error.start - 20) : error.end + 20],
+            accepted_en="Unicode without lone surrogates",
+            accepted_zh="不含孤立代理码位的 Unicode 文本",
+        )
+    if not isinstance(error, sqlite3.Error):
+        return error
+    code = getattr(error, "sqlite_errorcode", None)
+    # The low byte is the family; the rest tells members of it apart.
+    match None if code is None else code & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return StoreFull(location)
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(location, BUSY_TIMEOUT_S)
+        case _:
+            return StoreBroken(location, str(error))
