@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from masks.ports import Embedder
 
 Vectors = NDArray[np.float32]
 
@@ -22,21 +24,6 @@ USE_CHARS = 600
 """Longer texts are cut before encoding: the model's attention is spread thin over them, and time grows."""
 BATCH = 64
 """Texts per forward pass; sorted by length, so that short ones don't pay for long ones."""
-
-
-class TextEmbedder(Protocol):
-    """The shape of `masks.ports.Embedder`, as wrappers here take it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors: ...
 
 
 class UseEmbedder:
@@ -76,7 +63,7 @@ class UseEmbedder:
 class CachedEmbedder:
     """An embedder that encodes each distinct text once, by the digest of the text."""
 
-    def __init__(self, inner: TextEmbedder) -> None:
+    def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self._vectors: dict[bytes, Vectors] = {}
 
@@ -110,4 +97,5 @@ class CachedEmbedder:
 def normalised(vectors: Vectors) -> Vectors:
     """Return `vectors` with rows of length 1; zero rows stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    scaled: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return scaled

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.models.embedders import TextEmbedder
 from agents.retrieval.reading import Document
 from agents.retrieval.sections import Section, sections_of
 from agents.retrieval.sentences import Unit, units_of
 from agents.retrieval.tokens import terms
+from masks.ports import Embedder
 
 RANK_CONSTANT = 20.0
 """Of reciprocal rank fusion: how quickly a lower rank stops to matter."""
@@ -67,7 +67,7 @@ class Hit:
 class NoteIndex:
     """An immutable hybrid index over documents."""
 
-    def __init__(self, documents: Sequence[Document], embedder: TextEmbedder | None) -> None:
+    def __init__(self, documents: Sequence[Document], embedder: Embedder | None) -> None:
         self.entries = tuple(
             Entry(document=document, section=section, units=units_of(document, section))
             for document in documents
@@ -94,7 +94,13 @@ class NoteIndex:
         """Return the inverse document frequency of `term` over sections, above 0; highest for unseen terms."""
         return log(1 + (len(self.entries) + 1) / (self._frequency.get(term, 0) + 0.5))
 
-    def search(self, query: str, limit: int, offset: int = 0, weights: Weights | None = None) -> tuple[Hit, ...]:
+    def frequency(self, term: str) -> int:
+        """Return the number of sections that hold `term`."""
+        return self._frequency.get(term, 0)
+
+    def search(
+        self, query: str, limit: int, offset: int = 0, weights: Weights | None = None
+    ) -> tuple[Hit, ...]:
         """Return the hits at ranks `offset` to `offset + limit`, best first; ties by position in the corpus."""
         shares = weights or Weights()
         wanted = terms(query)
@@ -114,10 +120,6 @@ class NoteIndex:
             for i in order[offset : offset + limit]
         )
 
-    def total(self, query: str) -> int:
-        """Return how many sections `search` can reach for `query`."""
-        return len(self.search(query, len(self.entries)))
-
     def _best_units(self, scores: Scores) -> tuple[Scores, dict[int, int]]:
         best: dict[int, int] = {}
         top = np.zeros(len(self.entries))
@@ -135,7 +137,8 @@ class NoteIndex:
             self._vectors = self._embedder.encode([embedded_text(entry) for entry in self.entries])
         vector = self._embedder.encode([query])[0]
         # einsum, not a BLAS product: the same bits on every machine and thread count.
-        return np.einsum("ij,j->i", self._vectors, vector).astype(np.float64)
+        cosines: Scores = np.einsum("ij,j->i", self._vectors, vector).astype(np.float64)
+        return cosines
 
 
 def section_terms_of(entry: Entry) -> tuple[str, ...]:

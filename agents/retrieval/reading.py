@@ -170,7 +170,11 @@ def decode_note(data: bytes) -> Decoded | None:
     A byte order mark decides; else UTF-8; else GB18030 and UTF-16, each only if the result has no control
     characters and, for GB18030, holds Chinese characters (any bytes decode as something there).
     """
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+    ):
         if data.startswith(mark):
             text = _strict(data[len(mark) :], encoding)
             return None if text is None else Decoded(text=text, encoding=encoding)
@@ -219,7 +223,9 @@ def _read_note(root: Path, path: Path, moment: str) -> Document | Skip:
     relative = path.relative_to(root).as_posix()
     try:
         if not path.resolve(strict=True).is_relative_to(root.resolve()):
-            return Skip(path=relative, reason="outside_folder", detail="a link that leaves the sources folder")
+            return Skip(
+                path=relative, reason="outside_folder", detail="a link that leaves the sources folder"
+            )
         if path.is_dir():
             return Skip(path=relative, reason="outside_folder", detail="a linked folder is not followed")
         size = path.stat().st_size
@@ -273,7 +279,9 @@ def _plausible_guess(text: str) -> bool:
 
 
 def _control_share(text: str) -> float:
-    controls = sum(1 for char in text if (ord(char) < 32 and char not in "\t\n\r\f") or 127 <= ord(char) < 160)
+    controls = sum(
+        1 for char in text if (ord(char) < 32 and char not in "\t\n\r\f") or 127 <= ord(char) < 160
+    )
     return controls / max(1, len(text))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from agents.retrieval.reading import Document
@@ -20,9 +21,13 @@ BlockKind = Literal["front_matter", "heading", "paragraph", "list", "table", "ht
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
-_LIST_ITEM = re.compile(r"^\s*(?:>\s*)?(?:[-*+•]|\d{1,3}[.)、]|[(（]\d{1,3}[)）]|[a-zA-Z][.)])[ \t]+\S|^\s*\d{1,2}、\S")
+_LIST_ITEM = re.compile(
+    r"^\s*(?:>\s*)?(?:[-*+•]|\d{1,3}[.)、]|[(（]\d{1,3}[)）]|[a-zA-Z][.)])[ \t]+\S|^\s*\d{1,2}、\S"
+)
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
-_ZH_HEADING = re.compile(r"^\s*(?:第[一二三四五六七八九十百0-9]+[章节部分]|[一二三四五六七八九十]+、)\s*\S{1,30}$")
+_ZH_HEADING = re.compile(
+    r"^\s*(?:第[一二三四五六七八九十百0-9]+[章节部分]|[一二三四五六七八九十]+、)\s*\S{1,30}$"
+)
 _BLANK = re.compile(r"^[\s>]*$")
 _HTML = re.compile(r"^\s*</?[a-zA-Z][^>]*>?")
 _HEADING_ANCHOR = re.compile(r"\s*\{#[^}]*\}\s*$")
@@ -100,7 +105,9 @@ def sections_of(document: Document) -> tuple[Section, ...]:
             while trail and trail[-1][0] >= block.level:
                 trail.pop()
             trail.append((block.level, block.title))
-        elif pending and block.end_char - pending[0].start_char > SECTION_CHARS and not _only_heading(pending):
+        elif (
+            pending and block.end_char - pending[0].start_char > SECTION_CHARS and not _only_heading(pending)
+        ):
             close()
         pending.append(block)
         if block.kind == "front_matter":
@@ -124,7 +131,7 @@ def _section(document: Document, trail: tuple[str, ...], blocks: tuple[Block, ..
 def _lines(document: Document) -> list[_Line]:
     starts = (*document.line_starts, len(document.text))
     lines = []
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         text = document.text[start:end].rstrip("\r\n")
         lines.append(_Line(text=text, start=start, end=start + len(text)))
     return lines

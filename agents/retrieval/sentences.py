@@ -22,13 +22,15 @@ CODE_BLOCK_CHARS = 320
 UnitKind = Literal["sentence", "list_item", "table_row", "code"]
 
 ABBREVIATIONS = frozenset(
-    "e.g i.e etc vs cf al fig figs eq no nos vol pp ed eds dr mr mrs ms prof st jr sr inc ltd co corp dept est approx "
-    "jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n ph.d".split()
+    """e.g i.e etc vs cf al fig figs eq no nos vol pp ed eds dr mr mrs ms prof st jr sr inc ltd co corp dept est approx
+    jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n ph.d""".split()  # noqa: SIM905
 )
 """Words after which a full stop ends no sentence, without their last stop."""
 
 _CLOSERS = "\"'”’」』）)】》]*_`"
-_SENTENCE_END = re.compile(rf"[。！？；]+[{re.escape(_CLOSERS)}]*|[.!?]+[{re.escape(_CLOSERS)}]*(?=\s|$)|　　+")
+_SENTENCE_END = re.compile(
+    rf"[。！？；]+[{re.escape(_CLOSERS)}]*|[.!?]+[{re.escape(_CLOSERS)}]*(?=\s|$)|　　+"
+)
 _BULLET = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+•]|\d{1,3}[.)、]|[(（]\d{1,3}[)）]|[a-zA-Z][.)])\s*)?")
 _QUOTE_MARK = re.compile(r"\s*(?:>\s?)*(?:\[!\w+\]\s*)?")
 _NOT_WORDS = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]{1,400}>|\{\{.*?\}\}|\{[#.:%][^}]*\}|https?://\S+")

@@ -14,20 +14,21 @@ import snowballstemmer
 
 ENGLISH_STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are aren as at be because been before being below
-    between both but by can cannot could did do does doing down during each either else ever few for from further get
-    had has have having he her here hers him his how i if in into is isn it its itself just kind know let like many
-    may me might more most much must my no nor not of off on once one only or other our ours out over own please same
-    shall she should so some such than that the their theirs them then there these they this those through to too
-    under until up upon us use used using very was we were what when where whether which while who whom whose why will
-    with within without would yes yet you your yours""".split()
+    between both but by can cannot could did do does doing down during each either else ever few for from
+    further get had has have having he her here hers him his how i if in into is isn it its itself just kind
+    know let like many may me might more most much must my no nor not of off on once one only or other our ours
+    out over own please same shall she should so some such than that the their theirs them then there these they
+    this those through to too under until up upon us use used using very was we were what when where whether
+    which while who whom whose why will with within without would yes yet you your yours""".split()  # noqa: SIM905  (a word list is read as words)
 )
 CHINESE_STOP_WORDS = frozenset(
-    """的 了 和 是 在 有 与 及 或 等 也 都 就 而 为 对 把 被 从 到 由 于 其 之 这 那 此 该 各 某 每 个 种 些 我 你 您 他 她 它 们
-    我们 你们 他们 它们 自己 什么 怎么 怎样 如何 为何 为什么 哪 哪些 哪个 哪里 哪儿 谁 多少 几 吗 呢 吧 啊 呀 么 是否 可以 能 能否
-    能够 会 会不会 要 需要 应该 应当 可 请 请问 请参考 参见 详见 以及 并 并且 而且 但 但是 不过 如果 若 则 因为 所以 由于 因此 虽然
-    即使 还 还是 还有 又 再 很 非常 更 最 比较 一个 一些 一种 一下 有没有 是不是 没有 不 不是 无 非 上 下 中 里 内 外 前 后 时 时候
-    进行 通过 使用 关于 对于 根据 按照 以 以下 如下 例如 比如 其中 其他 其它 所 所有 这个 这些 那些 那个 这里 这样 一般 目前 已 已经
-    将 只 仅 来 去 向 给 让 使 用 做 作 地 得 着 过 吧 即 既 与否 何 何时 何种 说 叫 称 多 大 小""".split()
+    """的 了 和 是 在 有 与 及 或 等 也 都 就 而 为 对 把 被 从 到 由 于 其 之 这 那 此 该 各 某 每 个 种 些 我 你
+    您 他 她 它 们 我们 你们 他们 它们 自己 什么 怎么 怎样 如何 为何 为什么 哪 哪些 哪个 哪里 哪儿 谁 多少 几 吗
+    呢 吧 啊 呀 么 是否 可以 能 能否 能够 会 会不会 要 需要 应该 应当 可 请 请问 请参考 参见 详见 以及 并 并且
+    而且 但 但是 不过 如果 若 则 因为 所以 由于 因此 虽然 即使 还 还是 还有 又 再 很 非常 更 最 比较 一个 一些
+    一种 一下 有没有 是不是 没有 不 不是 无 非 上 下 中 里 内 外 前 后 时 时候 进行 通过 使用 关于 对于 根据 按照
+    以 以下 如下 例如 比如 其中 其他 其它 所 所有 这个 这些 那些 那个 这里 这样 一般 目前 已 已经 将 只 仅 来 去
+    向 给 让 使 用 做 作 地 得 着 过 即 既 与否 何 何时 何种 说 叫 称 多 大 小""".split()  # noqa: SIM905
 )
 
 _HAN = r"\u3400-\u9fff\uf900-\ufaff"
