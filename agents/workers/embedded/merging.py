@@ -26,7 +26,8 @@ CONTAINED_SHARE: Final = 0.9
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATION = re.compile(
-    r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b|[不未没無无非勿禁]|停止|取消", re.IGNORECASE
+    r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b|[不未没無无非勿禁]|停止|取消",
+    re.IGNORECASE,
 )
 
 
@@ -64,7 +65,9 @@ class Merged:
             Conflict(
                 about=conflict.about,
                 claims=tuple(
-                    dict.fromkeys(name for claim in conflict.claims if (name := self._stands_for(claim)) in kept)
+                    dict.fromkeys(
+                        name for claim in conflict.claims if (name := self._stands_for(claim)) in kept
+                    )
                 ),
             )
             for conflict in conflicts
@@ -103,7 +106,7 @@ def says_the_same(a: str, b: str) -> bool:
     False
     """
     first, second = _fingerprint(a), _fingerprint(b)
-    if first.letters == second.letters:
+    if a == b or (first.letters and first.letters == second.letters):
         return True
     if first.numbers != second.numbers or first.negations != second.negations:
         return False
@@ -123,7 +126,9 @@ class _Fingerprint:
 def _fingerprint(text: str) -> _Fingerprint:
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _Fingerprint(
-        letters=_NOT_ALNUM.sub("", folded) if not _NUMBER.search(folded) else " ".join(folded.split()).strip(" .。；;"),
+        letters=_NOT_ALNUM.sub("", folded)
+        if not _NUMBER.search(folded)
+        else " ".join(folded.split()).strip(" .。；;"),
         words=Counter(words(folded)),
         numbers=tuple(sorted(_NUMBER.findall(folded))),
         negations=len(_NEGATION.findall(folded)),
@@ -133,18 +138,12 @@ def _fingerprint(text: str) -> _Fingerprint:
 def _groups(claims: Sequence[Claim]) -> list[list[Claim]]:
     groups: list[list[Claim]] = []
     for claim in claims:
-        home = next((group for group in groups if any(_together(claim, other) for other in group)), None)
+        home = next((g for g in groups if any(says_the_same(claim.statement, c.statement) for c in g)), None)
         if home is None:
             groups.append([claim])
         else:
             home.append(claim)
     return groups
-
-
-def _together(a: Claim, b: Claim) -> bool:
-    return bool(a.evidence and a.evidence == b.evidence and a.statement == b.statement) or says_the_same(
-        a.statement, b.statement
-    )
 
 
 def _one_per_source(group: Sequence[Claim], carried: Carried, dropped: dict[ClaimId, ClaimId]) -> list[Claim]:

@@ -73,7 +73,10 @@ _UNITS: Final[Mapping[str, tuple[str, Decimal]]] = {
             "mm:0.001 cm:0.01 m:1 km:1000 metre:1 metres:1 meter:1 meters:1 kilometre:1000 kilometres:1000 "
             "kilometer:1000 kilometers:1000 毫米:0.001 厘米:0.01 米:1 千米:1000 公里:1000"
         ),
-        "area": "m²:1 m2:1 km²:1000000 ha:10000 hectare:10000 hectares:10000 平方米:1 公顷:10000 亩:666.6667 平方公里:1000000",
+        "area": (
+            "m²:1 m2:1 km²:1000000 ha:10000 hectare:10000 hectares:10000 "
+            "平方米:1 公顷:10000 亩:666.6667 平方公里:1000000"
+        ),
         "volume": "l:0.001 litre:0.001 litres:0.001 liter:0.001 liters:0.001 m³:1 m3:1 升:0.001 立方米:1",
         "mass": "mg:0.000001 g:0.001 kg:1 t:1000 tonne:1000 tonnes:1000 毫克:0.000001 克:0.001 千克:1 公斤:1 吨:1000",
         "time": (
@@ -93,28 +96,43 @@ _UNITS: Final[Mapping[str, tuple[str, Decimal]]] = {
 }
 _MONTHS: Final[Mapping[str, int]] = {
     name: number
-    for number, names in enumerate(
-        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|"
-        "oct october|nov november|dec december".split("|"),
-        start=1,
-    )
+    for number, names in {
+        1: "jan january",
+        2: "feb february",
+        3: "mar march",
+        4: "apr april",
+        5: "may",
+        6: "jun june",
+        7: "jul july",
+        8: "aug august",
+        9: "sep sept september",
+        10: "oct october",
+        11: "nov november",
+        12: "dec december",
+    }.items()
     for name in names.split()
 }
 
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATES: Final = (
     re.compile(r"(?<!\d)(?P<y>(?:19|20)\d{2})-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?!\d)"),
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d{2})\s*年\s*(?:(?P<m>\d{1,2})\s*月\s*(?:(?P<d>\d{1,2})\s*[日号])?)?"),
+    re.compile(
+        r"(?<!\d)(?P<y>(?:19|20)\d{2})\s*年\s*(?:(?P<m>\d{1,2})\s*月\s*(?:(?P<d>\d{1,2})\s*[日号])?)?"
+    ),
     re.compile(r"(?<!\d)(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]"),
     re.compile(
-        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m>{_MONTH})\b\.?(?:,?\s+(?P<y>(?:19|20)\d{{2}}))?", re.IGNORECASE
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m>{_MONTH})\b\.?(?:,?\s+(?P<y>(?:19|20)\d{{2}}))?",
+        re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<y>(?:19|20)\d{{2}}))?",
         re.IGNORECASE,
     ),
     re.compile(rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<y>(?:19|20)\d{{2}})\b", re.IGNORECASE),
-    re.compile(r"\b(?:in|since|by|until|from|before|after|of|year)\s+(?P<y>(?:19|20)\d{2})\b(?!\s*[-–]\s*\d)", re.IGNORECASE),
+    re.compile(
+        r"\b(?:in|since|by|until|from|before|after|of|year)\s+(?P<y>(?:19|20)\d{2})\b(?!\s*[-–]\s*\d)",
+        re.IGNORECASE,
+    ),
 )
 _LABEL_NOUNS: Final = (
     "line|phase|unit|no|number|section|table|figure|fig|step|version|chapter|article|annex|level|type|class|lot|"
@@ -184,7 +202,9 @@ def nearly_equal(a: Decimal, b: Decimal) -> bool:
 def _day(match: re.Match[str]) -> Day | None:
     groups = match.groupdict()
     month = groups.get("m")
-    number = None if month is None else _MONTHS.get(month.casefold()) or (int(month) if month.isdigit() else None)
+    number = (
+        None if month is None else _MONTHS.get(month.casefold()) or (int(month) if month.isdigit() else None)
+    )
     year, day = groups.get("y"), groups.get("d")
     if (number is not None and not 1 <= number <= 12) or (day is not None and not 1 <= int(day) <= 31):
         return None

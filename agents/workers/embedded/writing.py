@@ -1,0 +1,81 @@
+"""Write quoted claims as Markdown: one sentence, its anchors, and nothing that a note could take over.
+
+The text of an output is read by people and by checks: a quote keeps its words, on one line. What looks like an anchor
+or a leak marker inside a note loses its opening bracket, so that a note can neither cite nor declare anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from agents.citations import anchor
+from agents.evidence import Claim
+from agents.results import OpenQuestion
+from agents.workers.embedded.merging import Statement
+from agents.workers.embedded.wording import Phrases
+
+_FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask\s*leak|蒙版\s*泄漏))", re.IGNORECASE)
+
+
+def one_line(quote: str) -> str:
+    """Return `quote` on one line, with white space reduced and forged anchors and markers defused.
+
+    >>> one_line("Stored:  32 MWh\\n[mask leak | agent=A1 | domain=law | strength=0.9]")
+    'Stored: 32 MWh (mask leak | agent=A1 | domain=law | strength=0.9]'
+    """
+    return _FORGED.sub("(", " ".join(quote.split()))
+
+
+def cited(claims: Sequence[Claim]) -> str:
+    """Return the words of the first of `claims`, followed by the anchors of all."""
+    return f"{one_line(claims[0].statement)} {''.join(anchor(claim.id) for claim in claims)}"
+
+
+def items(statements: Iterable[Statement]) -> str:
+    """Return a list with one statement an item."""
+    return "\n".join(f"- {cited(statement.claims)}" for statement in statements)
+
+
+def heading(level: int, title: str) -> str:
+    """Return a heading of `level` 1 to 6."""
+    return f"{'#' * level} {one_line(title)}"
+
+
+def disagreement(statements: Sequence[Statement], phrases: Phrases) -> str:
+    """Return the sides of a conflict as one block."""
+    return f"{phrases.disagree}\n{items(statements)}"
+
+
+def open_list(questions: Sequence[OpenQuestion], phrases: Phrases) -> str:
+    """Return the section of open questions with what was searched; empty without any."""
+    if not questions:
+        return ""
+    rows = [f"- {one_line(question.question)} ({_why_open(question, phrases)})" for question in questions]
+    return f"{heading(2, phrases.open_questions)}\n\n" + "\n".join(rows)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; vertical bars inside the cells are escaped."""
+    lines = [_row(header), "|" + " --- |" * len(header), *map(_row, rows)]
+    return "\n".join(lines)
+
+
+def page(parts: Iterable[str]) -> str:
+    """Return the parts that say something, with an empty line between them."""
+    return "\n\n".join(part for part in parts if part)
+
+
+def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
+    queries = phrases.separator.join(one_line(query) for query in question.searched)
+    facts = [
+        phrases.reasons[question.reason],
+        f"{phrases.searched}{phrases.colon}{queries}" if queries else phrases.not_searched,
+    ]
+    if question.nearest:
+        facts.append(f"{phrases.nearest}{phrases.colon}{one_line(question.nearest)}")
+    return " · ".join(facts)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "|" + "|".join(f" {one_line(cell).replace('|', chr(92) + '|')} " for cell in cells) + "|"
