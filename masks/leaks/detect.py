@@ -113,7 +113,7 @@ class EmbeddingDetector:
         Raises `UnknownDomain` if the mask lists a domain that is no leaf of the registry.
         """
         request.mask.check_against(self._labeller.registry)
-        labels = self._labeller.label([sentence.text for sentence in request.sentences])
+        labels = self._labeller.label([sentence.text for sentence in request.sentences], strict=True)
         leaking: list[tuple[int, DomainId]] = []
         ambiguous: list[AmbiguousSpan] = []
         for index, label in enumerate(labels):

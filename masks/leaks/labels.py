@@ -86,10 +86,13 @@ class DomainLabeller:
         """Return the embedder in use."""
         return self._index.embedder
 
-    def label(self, texts: Sequence[str]) -> tuple[DomainLabel, ...]:
-        """Return one label per text, in order. A text without a letter or digit is unclassified."""
-        mass = self._mass(texts)
-        return tuple(self._decide(row) for row in mass)
+    def label(self, texts: Sequence[str], *, strict: bool = False) -> tuple[DomainLabel, ...]:
+        """Return one label per text, in order. A text without a letter or digit is unclassified.
+
+        `strict` asks for the larger lead that calling a sentence a leak needs.
+        """
+        margin = self._calibration.leak_margin if strict else self._calibration.margin
+        return tuple(self._decide(row, margin) for row in self._mass(texts))
 
     def domains_of_text(self, text: str, limit: int = 5) -> tuple[RankedDomain, ...]:
         """Return up to `limit` leaves that lead `none`, most probable first; for planning.
@@ -109,14 +112,14 @@ class DomainLabeller:
         mass[blank, -1] = 1.0
         return mass
 
-    def _decide(self, row: Matrix) -> DomainLabel:
+    def _decide(self, row: Matrix, margin: float) -> DomainLabel:
         leaves = self.registry.leaves
         distribution = DomainDistribution(
             probabilities=tuple(zip(leaves, map(float, row[:-1]), strict=True)), none=float(row[-1])
         )
         first, second = _two_best(row)
         lead = float(row[first] - row[second])
-        if first < len(leaves) and lead >= self._calibration.margin:
+        if first < len(leaves) and lead >= margin:
             leaf = leaves[first]
             return DomainLabel(
                 domain=leaf,
@@ -125,14 +128,14 @@ class DomainLabeller:
                 margin=lead,
                 distribution=distribution,
             )
-        return self._decide_branch(row, distribution)
+        return self._decide_branch(row, distribution, margin)
 
-    def _decide_branch(self, row: Matrix, distribution: DomainDistribution) -> DomainLabel:
+    def _decide_branch(self, row: Matrix, distribution: DomainDistribution, margin: float) -> DomainLabel:
         parents = tuple(self._branches)
         by_branch = np.array([row[columns].sum() for columns in self._branches.values()] + [row[-1]])
         first, second = _two_best(by_branch)
         lead = float(by_branch[first] - by_branch[second])
-        told = first < len(parents) and lead >= self._calibration.margin
+        told = first < len(parents) and lead >= margin
         parent = parents[first] if told else None
         if parent is None:
             return DomainLabel(

@@ -1,88 +1,152 @@
-"""Measure how near a text is to each knowledge domain, by its exemplar sentences."""
+"""Measure how near a text is to each knowledge domain, by its exemplar sentences and key terms."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from masks.domains import DomainRegistry
+from masks.domains import DomainRegistry, Lang
 from masks.language import LANGS
 from masks.ports import Embedder
 
-Matrix = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
 """Two-dimensional, one row per text."""
 
-NEIGHBOURS: Final = 3
-"""How many nearest exemplars are averaged. One alone follows a chance word; all of a domain's exemplars,
-being deliberately varied, blur it. Chosen by leave-one-out over the shipped exemplars."""
+NEAREST_EXEMPLARS: Final = 5
+"""How many nearest exemplars of a domain are averaged. One alone follows a chance word; all of them, being
+deliberately varied, blur the domain. Leave-one-out accuracy is flat from 5 on."""
+
+NEAREST_TERMS: Final = 3
+"""How many nearest key terms of a domain are averaged; any number from 1 to 5 does as well."""
+
+TERM_WEIGHT: Final = 0.4
+"""Share of the key terms in a similarity: the smallest at which leave-one-out accuracy levels off (0.80;
+0.64 without key terms)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeutralTexts:
+    """Hold texts of no domain: headings, transitions, talk about the text itself."""
+
+    key_terms: Mapping[Lang, tuple[str, ...]]
+    exemplars: Mapping[Lang, tuple[str, ...]]
 
 
 @cache
-def neutral_sentences() -> tuple[str, ...]:
-    """Return sentences of no domain, in both languages: headings, transitions, talk about the text itself."""
+def neutral_texts() -> NeutralTexts:
+    """Return the neutral texts that ship with the product, in both languages."""
     data = json.loads(files("masks").joinpath("leaks", "neutral.json").read_text(encoding="utf-8"))
-    return tuple(sentence for lang in LANGS for sentence in data[lang])
+    key_terms, exemplars = ({lang: tuple(data[part][lang]) for lang in LANGS} for part in _PARTS)
+    return NeutralTexts(key_terms=key_terms, exemplars=exemplars)
+
+
+_PARTS: Final = ("key_terms", "exemplars")
 
 
 class ExemplarIndex:
-    """Hold the exemplar vectors of every leaf and of the neutral sentences, encoded once."""
+    """Hold the vectors of every leaf's exemplars and key terms, and of the neutral texts, encoded once."""
 
-    __slots__ = ("_embedder", "_exemplars", "_groups", "registry")
+    __slots__ = ("_embedder", "_exemplars", "_registry", "_terms")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry) -> None:
-        """Encode all exemplar sentences of `registry`; takes one call of `embedder`."""
+        """Encode all exemplars and key terms of `registry`, in two calls of `embedder`."""
         self._embedder = embedder
-        self.registry = registry
-        texts: list[str] = []
-        groups: list[slice] = []
-        for group in (*_leaf_exemplars(registry), neutral_sentences()):
-            groups.append(slice(len(texts), len(texts) + len(group)))
-            texts.extend(group)
-        self._groups = tuple(groups)
-        self._exemplars = np.asarray(embedder.encode(texts), dtype=np.float64)
+        self._registry = registry
+        leaves = [registry.get(leaf) for leaf in registry.leaves]
+        neutral = neutral_texts()
+        self._exemplars = _Groups([*(leaf.exemplars for leaf in leaves), neutral.exemplars], embedder)
+        self._terms = _Groups([*(leaf.key_terms for leaf in leaves), neutral.key_terms], embedder)
 
     @property
     def embedder(self) -> Embedder:
         """Return the embedder that the exemplars were encoded with."""
         return self._embedder
 
+    @property
+    def registry(self) -> DomainRegistry:
+        """Return the registry whose leaves are the columns."""
+        return self._registry
+
     def scores(self, texts: Sequence[str]) -> Matrix:
         """Return similarities in [-1, 1], shape (len(texts), leaves + 1); the last column is neutral.
 
-        A similarity is the mean cosine to the nearest `NEIGHBOURS` exemplars of the leaf.
+        A similarity mixes the mean cosine to the nearest `NEAREST_EXEMPLARS` exemplars of the leaf with
+        that to its nearest `NEAREST_TERMS` key terms, `TERM_WEIGHT` of the latter.
         """
         if not texts:
-            return np.zeros((0, len(self._groups)))
+            return np.zeros((0, len(self._registry.leaves) + 1))
         vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
-        return self._group_scores(vectors @ self._exemplars.T)
+        return self._mix(vectors, self._exemplars.cosines(vectors))
 
     def leave_one_out(self) -> tuple[Matrix, NDArray[np.intp]]:
-        """Score every exemplar against all others, itself left out.
+        """Score every exemplar against the others, without itself and without its twin.
+
+        The twin is the nearest exemplar of the same domain in the other language. Exemplars are often
+        written as translations, and with its translation in the index a sentence would always be right
+        (0.90 instead of 0.64 for exemplars alone). Key terms stay in, so the result is still optimistic.
 
         Returns the scores as `scores` does, and the true column of each row.
         """
-        cosines = self._exemplars @ self._exemplars.T
+        vectors = self._exemplars.vectors
+        cosines = self._exemplars.cosines(vectors)
         np.fill_diagonal(cosines, -np.inf)
-        truth = np.concatenate([np.full(g.stop - g.start, i) for i, g in enumerate(self._groups)])
-        return self._group_scores(cosines), truth.astype(np.intp)
+        twins = self._exemplars.twins(cosines)
+        has_twin = twins >= 0
+        cosines[np.flatnonzero(has_twin), twins[has_twin]] = -np.inf
+        return self._mix(vectors, cosines), self._exemplars.columns
 
-    def _group_scores(self, cosines: Matrix) -> Matrix:
-        return np.column_stack([_mean_of_nearest(cosines[:, group]) for group in self._groups])
+    def _mix(self, vectors: Matrix, exemplar_cosines: Matrix) -> Matrix:
+        exemplars = self._exemplars.nearest(exemplar_cosines, NEAREST_EXEMPLARS)
+        terms = self._terms.nearest(self._terms.cosines(vectors), NEAREST_TERMS)
+        return (1.0 - TERM_WEIGHT) * exemplars + TERM_WEIGHT * terms
 
 
-def _leaf_exemplars(registry: DomainRegistry) -> list[tuple[str, ...]]:
-    domains = [registry.get(leaf) for leaf in registry.leaves]
-    return [tuple(text for lang in LANGS for text in domain.exemplars[lang]) for domain in domains]
+class _Groups:
+    """Hold the vectors of several groups of texts, each group in two languages."""
+
+    __slots__ = ("_languages", "_slices", "columns", "vectors")
+
+    def __init__(self, groups: Sequence[Mapping[Lang, tuple[str, ...]]], embedder: Embedder) -> None:
+        texts: list[str] = []
+        languages: list[int] = []
+        slices: list[slice] = []
+        for group in groups:
+            start = len(texts)
+            for number, lang in enumerate(LANGS):
+                texts.extend(group[lang])
+                languages.extend([number] * len(group[lang]))
+            slices.append(slice(start, len(texts)))
+        self._slices = slices
+        self._languages = np.array(languages)
+        self.vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
+        sizes = [group.stop - group.start for group in slices]
+        self.columns = np.repeat(np.arange(len(slices), dtype=np.intp), sizes)
+
+    def cosines(self, vectors: Matrix) -> Matrix:
+        return np.asarray(vectors @ self.vectors.T)
+
+    def nearest(self, cosines: Matrix, count: int) -> Matrix:
+        return np.column_stack([_mean_of_nearest(cosines[:, group], count) for group in self._slices])
+
+    def twins(self, cosines: Matrix) -> NDArray[np.intp]:
+        """Return per text the nearest one of its group in the other language, -1 if there is none."""
+        same_group = self.columns[:, None] == self.columns[None, :]
+        other_language = self._languages[:, None] != self._languages[None, :]
+        candidates = np.where(same_group & other_language, cosines, -np.inf)
+        best = candidates.argmax(axis=1)
+        found = np.isfinite(candidates[np.arange(len(best)), best])
+        return np.where(found, best, -1)
 
 
-def _mean_of_nearest(cosines: Matrix) -> Matrix:
-    # A left-out exemplar is -inf and must not count, so take what remains in a group of few sentences.
-    ranked = -np.sort(-cosines, axis=1)[:, :NEIGHBOURS]
+def _mean_of_nearest(cosines: Matrix, count: int) -> Matrix:
+    # A left-out exemplar is -inf and must not count; a domain of one sentence then has none left.
+    ranked = -np.sort(-cosines, axis=1)[:, :count]
     finite = np.isfinite(ranked)
+    kept = finite.sum(axis=1)
     total = np.where(finite, ranked, 0.0).sum(axis=1)
-    counts = finite.sum(axis=1)
-    return np.where(counts > 0, total / np.maximum(counts, 1), -1.0)
+    return np.where(kept > 0, total / np.maximum(kept, 1), -1.0)
