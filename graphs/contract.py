@@ -45,13 +45,13 @@ DELTA_MAX: Final = 0.05
 """Relative deviation up to which a measured quantity still counts as the same (semantics 4)."""
 
 MAX_ACTIONS: Final = 24
-"""Actions of one run under the research contract (000 3.1)."""
+"""Tool and model calls of one attempt under the research contract (000 3.1: limits of one agent's loop)."""
 
 MAX_TOOL_CALLS: Final = 18
-"""Tool calls of one run under the research contract (000 3.1)."""
+"""Tool calls of one attempt under the research contract (000 3.1)."""
 
 DEADLINE_S: Final = 900.0
-"""Seconds that one run may take under the research contract (000 3.1)."""
+"""Seconds that one attempt may take under the research contract (000 3.1)."""
 
 MAX_MODEL_TOKENS: Final = 60_000
 """Model input tokens of one sub-task (003 3.2)."""
@@ -151,16 +151,16 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """When a run must stop. Every default is a named constant of this module with its source."""
+    """When an attempt must stop. Every default is a named constant of this module with its source."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     max_actions: int = MAX_ACTIONS
-    """Actions of the run, at least 1."""
+    """Tool and model calls of one attempt, at least 1."""
     max_tool_calls: int = MAX_TOOL_CALLS
-    """Tool calls of the run, at least 0."""
+    """Tool calls of one attempt, at least 0."""
     deadline_s: float = DEADLINE_S
-    """Seconds of the run, above 0."""
+    """Seconds of one attempt, above 0."""
     max_model_tokens: int = MAX_MODEL_TOKENS
     """Model input tokens of one sub-task, at least 0 (0: no model may be called)."""
     max_model_time_s: float = MAX_MODEL_TIME_S

@@ -127,7 +127,9 @@ class InvalidOutput:
 class ModelError:
     """The model could not be reached or refused."""
 
-    error_type: Literal["timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "unknown"]
+    error_type: Literal[
+        "timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "unknown"
+    ]
     message: str
     retryable: bool
     retry_after_s: float | None = None

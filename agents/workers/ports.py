@@ -34,9 +34,38 @@ class WorkOrder:
     """Process guards injected by repairs (specification 4.6), in order."""
 
 
+WorkFailureKind = Literal[
+    "timeout",
+    "rate_limited",
+    "unavailable",
+    "bad_request",
+    "invalid_output",
+    "refused",
+    "tool_missing",
+]
+"""Why a worker has no result: the outside world (first three), input or instruction (next two), the agent itself."""
+
+
+class WorkFailed(Exception):
+    """Raised by a worker that has no result at all; the attempt fails with this kind and is classified.
+
+    An open question is no failure: a worker returns it.
+    """
+
+    def __init__(self, kind: WorkFailureKind, message: str, *, retry_after_s: float | None = None) -> None:
+        self.kind: WorkFailureKind = kind
+        self.message = message
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
+
+
 class Worker(Protocol):
     """Performs one order."""
 
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
-        """Return the result of `order`; lets `BudgetExhausted` pass, raises nothing for an unanswerable question."""
+        """Return the result of `order`.
+
+        Raises `WorkFailed` when there is no result, lets `BudgetExhausted` pass, and raises nothing for an
+        unanswerable question.
+        """
         ...

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 
-from agents.evidence import Taint
-from agents.results import Need, WorkMode
+from agents.evidence import Origin, Taint
+from agents.results import Need, SearchRound, WorkMode
 from agents.spec import AgentId
 from graphs.contract import Lang
 from graphs.plan import NodeId
@@ -175,11 +175,14 @@ class CallReturned:
     call: Literal["tool", "model"]
     name: str
     """The tool, or the model."""
+    arguments: Mapping[str, JsonValue]
+    """Of a tool call; a model's request is found by its digest."""
     arguments_digest: str
+    arguments_origin: Origin
+    arguments_taint: Taint
     result: ArtefactId
     ok: bool
     summary: str
-    taint: Taint
     type: Literal["call.returned"] = "call.returned"
 
 
@@ -190,13 +193,13 @@ class AttemptProduced:
     node: NodeId
     generation: int
     attempt: int
-    output: ArtefactId
     path: Literal[1, 2]
     mode: WorkMode
     candidate_complete: bool
     """The worker's own opinion."""
     acted_through: tuple[str, ...] = ()
     needs: tuple[Need, ...] = ()
+    rounds: tuple[SearchRound, ...] = ()
     type: Literal["attempt.produced"] = "attempt.produced"
 
 

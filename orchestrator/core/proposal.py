@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from agents.roster import Assignment, Roster
 from agents.spec import AgentId, AgentSpec
-from graphs.contract import Goal, Intent, Limits, TaskContract
+from graphs.contract import Goal, Intent, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.bands import Thresholds
 from masks.design import MaskOrigin
@@ -95,8 +95,6 @@ class Proposal:
     """Overrides per agent."""
     grants: Mapping[AgentId, tuple[str, ...]] = field(default_factory=dict)
     """Tools that each agent may call."""
-    limits: Limits = field(default_factory=Limits)
-    """Per attempt of a sub-task."""
     envelope: Envelope = field(default_factory=Envelope)
     mask_origins: Mapping[AgentId, Mapping[DomainId, MaskOrigin]] = field(default_factory=dict)
     """Why each designed mask value is what it is; shown in the review, part of the hash."""

@@ -1,0 +1,120 @@
+"""The LangGraph graph that executes one attempt of a sub-task: `work`, then `check`.
+
+Compiled once per process. Between the stages LangGraph checkpoints the worker's result, so that a crash during the
+check does not repeat the work. The state holds JSON only; everything that can act (worker, broker, detector, verifier)
+comes in through the context and is never checkpointed.
+
+    work    path 1; when a question stays open for lack of a BACKGROUND domain, path 2
+    check   leaks (a spontaneous one: once more, with the suppression guard), L1, L2, L3, finalise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypedDict
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from pydantic import TypeAdapter
+
+import orchestrator.shell.langgraph_env  # noqa: F401 - sets the environment before LangGraph is imported
+from agents.results import WorkResult
+from masks.leaks.provenance import Leak
+from orchestrator.core.blockage import Failure
+from orchestrator.core.claims import Verification
+from orchestrator.shell.leak_scan import LeakScan
+
+RECURSION_LIMIT: Final = 50
+"""Steps of one attempt graph; LangGraph's own default is 10,007."""
+
+WORK_RESULT = TypeAdapter(WorkResult)
+
+
+class AttemptState(TypedDict, total=False):
+    """What is checkpointed: JSON values only."""
+
+    result: dict[str, Any]
+    """A `WorkResult`, after `work`."""
+    finished: dict[str, Any]
+    """A `FinishedAttempt`, after `check`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedAttempt:
+    """What an attempt came to."""
+
+    result: WorkResult
+    """With the markers taken out of the text and the leak marks on the claims."""
+    verification: Verification
+    leaks: tuple[Leak, ...]
+    failure: Failure | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptContext:
+    """What an attempt can do."""
+
+    work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[WorkResult]]
+    """Runs the worker on a path, with additional guards."""
+    start_path: Literal[1, 2]
+    scan: Callable[[WorkResult], LeakScan]
+    """Finds and crosses leaks."""
+    suppress: Callable[[tuple[str, ...]], str]
+    """Returns the suppression guard for domains that leaked spontaneously."""
+    verify: Callable[[WorkResult, LeakScan], Verification]
+    produced: Callable[[WorkResult], None]
+    """Told of the worker's result before it is checked."""
+    judge: Callable[[WorkResult, LeakScan, Verification], Failure | None]
+    """Returns why the attempt is not accepted, or `None`."""
+
+
+def build_attempt_graph(
+    saver: BaseCheckpointSaver[Any],
+) -> CompiledStateGraph[AttemptState, AttemptContext, AttemptState, AttemptState]:
+    """Return the compiled graph; each attempt runs it on a thread of its own."""
+    graph = StateGraph(AttemptState, context_schema=AttemptContext)
+    graph.add_node("work", _work)
+    graph.add_node("check", _check)
+    graph.add_edge(START, "work")
+    graph.add_edge("work", "check")
+    graph.add_edge("check", END)
+    return graph.compile(checkpointer=saver)
+
+
+async def _work(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
+    del state
+    context = runtime.context
+    result = await context.work(context.start_path, ())
+    if context.start_path == 1 and _lacks_background(result):
+        result = await context.work(2, ())
+    return {"result": WORK_RESULT.dump_python(result, mode="json")}
+
+
+def _lacks_background(result: WorkResult) -> bool:
+    """Path 2 starts only when path 1 can't complete for lack of a BACKGROUND domain (semantics 3)."""
+    return bool(result.output.open_questions) and any(need.band == "BACKGROUND" for need in result.needs)
+
+
+async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
+    context = runtime.context
+    result = WORK_RESULT.validate_python(state["result"])
+    scan = context.scan(result)
+    if scan.spontaneous:
+        # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
+        result = await context.work(result.path, (context.suppress(scan.spontaneous),))
+        scan = context.scan(result)
+    context.produced(scan.result)
+    verification = context.verify(scan.result, scan)
+    finished = FinishedAttempt(
+        result=scan.result,
+        verification=verification,
+        leaks=scan.leaks,
+        failure=context.judge(scan.result, scan, verification),
+    )
+    return {"finished": FINISHED.dump_python(finished, mode="json")}
+
+
+FINISHED = TypeAdapter(FinishedAttempt)

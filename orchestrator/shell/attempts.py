@@ -1,0 +1,364 @@
+"""Run one attempt of a sub-task on its LangGraph thread and say in one event what came of it."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from agents.models.ports import ChatPort
+from langgraph.graph.state import CompiledStateGraph
+
+from agents.results import WorkOutput, WorkResult
+from agents.spec import AgentSpec
+from agents.tools.contract import BudgetExhausted
+from agents.tools.ports import Tool
+from agents.workers.ports import Worker, WorkFailed, WorkOrder
+from graphs.plan import NodeId
+from orchestrator.core.blockage import Failure
+from orchestrator.core.claims import Verification
+from orchestrator.core.events import (
+    AttemptFailed,
+    AttemptProduced,
+    AttemptRejected,
+    AttemptVerified,
+    Body,
+)
+from orchestrator.core.ids import ArtefactId
+from orchestrator.core.input_key import WORK_OUTPUT, content_digest
+from orchestrator.core.proposal import base_agent
+from orchestrator.core.state import RunState
+from orchestrator.shell.attempt_graph import (
+    FINISHED,
+    RECURSION_LIMIT,
+    AttemptContext,
+    AttemptState,
+    FinishedAttempt,
+)
+from orchestrator.shell.broker import CallLedger, RecordingBroker
+from orchestrator.shell.leak_scan import LeakScan, LeakScanner
+from orchestrator.shell.ports import AttemptKey, Clock
+from orchestrator.shell.store.rows import AttemptThread
+from orchestrator.verification.ports import CheckOrder, Verifier
+
+OUTPUT_CACHE: Final = 256
+"""Outputs kept decoded in memory; a join of many inputs reads each once."""
+
+Graph = CompiledStateGraph[AttemptState, AttemptContext, AttemptState, AttemptState]
+Finished = AttemptVerified | AttemptRejected | AttemptFailed
+
+
+class Artefacts(Protocol):
+    """Reads what was kept; the store, as far as attempts need it."""
+
+    def get_artefact(self, digest: str) -> bytes:
+        """Return kept bytes."""
+        ...
+
+
+class ThreadCopier(Protocol):
+    """Carries an unfinished attempt's newest checkpoint over to a new epoch."""
+
+    async def copy_thread(self, source: str, target: str) -> int:
+        """Copy and return how many checkpoints, 0 when there was none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptJob:
+    """One attempt as the executor hands it out."""
+
+    state: RunState
+    """As of the attempt's start."""
+    key: AttemptKey
+    epoch: int
+    previous_epoch: int | None
+    """Of the executor that left it unfinished, for an attempt that is gone on with."""
+    emit: Callable[[Body], None]
+    """Hands an event over to be recorded, without waiting."""
+    keep: Callable[[Any], ArtefactId]
+    """Keeps a JSON value together with the next event."""
+
+
+class AttemptRunner:
+    """Runs attempts: everything that they need from outside is injected here."""
+
+    def __init__(
+        self,
+        *,
+        graph: Graph,
+        threads: ThreadCopier,
+        artefacts: Artefacts,
+        worker_for: Callable[[AgentSpec], Worker],
+        chat_for: Callable[[AgentSpec], ChatPort | None],
+        tools: Mapping[str, Tool],
+        scanner: LeakScanner,
+        verifier: Verifier,
+        clock: Clock,
+    ) -> None:
+        self._graph = graph
+        self._threads = threads
+        self._artefacts = artefacts
+        self._worker_for = worker_for
+        self._chat_for = chat_for
+        self._tools = tools
+        self._scanner = scanner
+        self._verifier = verifier
+        self._clock = clock
+        self._outputs: OrderedDict[ArtefactId, WorkOutput] = OrderedDict()
+
+    async def run(self, job: AttemptJob) -> Finished:
+        """Return the event that ends the attempt. A failure of any kind is an event, never an exception."""
+        try:
+            finished = await self._execute(job)
+        except BudgetExhausted as stop:
+            return _failed(job, Failure(kind="limit", message=str(stop)))
+        except WorkFailed as failed:
+            failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
+            return _failed(job, failure)
+        except Exception as error:  # noqa: BLE001 - the one broad catch: a bug of ours must end typed, with its trace
+            trace = "".join(traceback.format_exception(error))
+            return _failed(job, Failure(kind="internal", message=repr(error), trace=trace))
+        return self._event(job, finished)
+
+    def output(self, artefact: ArtefactId) -> WorkOutput:
+        """Return a kept output, decoded; raises what the store raises for a missing or damaged one."""
+        known = self._outputs.get(artefact)
+        if known is None:
+            known = WORK_OUTPUT.validate_json(self._artefacts.get_artefact(artefact))
+            self._outputs[artefact] = known
+            if len(self._outputs) > OUTPUT_CACHE:
+                self._outputs.popitem(last=False)
+        return known
+
+    async def _execute(self, job: AttemptJob) -> FinishedAttempt:
+        thread = _thread(job, job.epoch)
+        config: Any = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
+        start: AttemptState | None = {}
+        if job.previous_epoch is not None:
+            copied = await self._threads.copy_thread(_thread(job, job.previous_epoch), thread)
+            if copied:
+                snapshot = await self._graph.aget_state(config)
+                if "finished" in snapshot.values:
+                    return FINISHED.validate_python(snapshot.values["finished"])
+                start = None if snapshot.next else {}
+        context = self._context(job)
+        values = await self._graph.ainvoke(start, config, context=context, durability="async")
+        return FINISHED.validate_python(values["finished"])
+
+    def _context(self, job: AttemptJob) -> AttemptContext:
+        orders = _Orders(job, self)
+        node = job.state.node(job.key.node)
+        worker = self._worker_for(orders.agent)
+
+        async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> WorkResult:
+            order = orders.on(path, guards)
+            return await worker.work(order, self._broker(job, order, f"work.{path}.{len(guards)}"))
+
+        return AttemptContext(
+            work=work,
+            start_path=node.start_path,
+            scan=lambda result: self._scanner.scan(result, orders.on(result.path)),
+            suppress=lambda domains: suppression_guard(domains, orders.lang),
+            verify=lambda result, scan: self._verifier.verify(orders.check(result, scan)),
+            produced=lambda result: job.emit(_produced(job, result)),
+            judge=lambda result, scan, verdict: judge_attempt(
+                result, scan, verdict, frozenset(orders.required)
+            ),
+        )
+
+    def _broker(self, job: AttemptJob, order: WorkOrder, step: str) -> RecordingBroker:
+        proposal = job.state.proposal
+        assert proposal is not None, "attempts exist for approved plans only"
+        return RecordingBroker(
+            key=job.key,
+            step=step,
+            agent=order.agent,
+            granted=proposal.grants.get(base_agent(order.agent.id), ()),
+            tools=self._tools,
+            chat=self._chat_for(order.agent),
+            limits=proposal.contract.limits,
+            ledger=CallLedger(
+                recorded=job.state.node(job.key.node).calls,
+                load=self._load,
+                keep=job.keep,
+                emit=job.emit,
+            ),
+            clock=self._clock,
+        )
+
+    async def _load(self, artefact: ArtefactId) -> Any:
+        return json.loads(self._artefacts.get_artefact(artefact))
+
+    def _event(self, job: AttemptJob, finished: FinishedAttempt) -> Finished:
+        output = finished.result.output
+        artefact = job.keep(WORK_OUTPUT.dump_python(output, mode="json"))
+        self._outputs[artefact] = output
+        common: dict[str, Any] = {
+            "node": job.key.node,
+            "generation": job.key.generation,
+            "attempt": job.key.attempt,
+            "output": artefact,
+            "content": content_digest(output),
+            "path": finished.result.path,
+            "verification": finished.verification,
+            "leaks": finished.leaks,
+        }
+        if finished.failure is not None:
+            return AttemptRejected(**common, failure=finished.failure)
+        return AttemptVerified(**common)
+
+
+class _Orders:
+    """Builds the orders of one attempt from the state at its start."""
+
+    def __init__(self, job: AttemptJob, runner: AttemptRunner) -> None:
+        state = job.state
+        assert state.proposal is not None, "attempts exist for approved plans only"
+        assert state.index is not None, "attempts exist for approved plans only"
+        self._job = job
+        self._proposal = state.proposal
+        self._node = state.node(job.key.node)
+        self._subtask = state.index.subtask(job.key.node)
+        self._terminal = not state.index.successors(job.key.node)
+        self.agent = state.agent_of(job.key.node)
+        self.lang = state.proposal.goal.lang
+        self.required = self._subtask.required_domains
+        self._inputs: dict[NodeId, WorkOutput] = {}
+        for name in state.index.predecessors(job.key.node):
+            accepted = state.node(name).accepted
+            if state.node(name).status == "accepted" and accepted is not None:
+                self._inputs[name] = runner.output(accepted.output)
+
+    def on(self, path: Literal[1, 2], guards: tuple[str, ...] = ()) -> WorkOrder:
+        """Return the worker's order on a path, with guards beyond those of repairs."""
+        return WorkOrder(
+            subtask=self._subtask,
+            agent=self.agent,
+            thresholds=self._proposal.thresholds_of(self.agent.id),
+            path=path,
+            lang=self.lang,
+            inputs=self._inputs,
+            params={**self._subtask.params, **dict(self._node.params.items())},
+            guards=(*self._node.guards, *guards),
+        )
+
+    def check(self, result: WorkResult, scan: LeakScan) -> CheckOrder:
+        """Return the verifier's order for a result."""
+        state, key = self._job.state, self._job.key
+        triggers = (
+            *(("redo",) if self._node.redone else ()),
+            *(("mask_extended",) if self._node.extended else ()),
+        )
+        seed = state.created.run_seed if state.created else ""
+        return CheckOrder(
+            subtask=self._subtask,
+            contract=self._proposal.contract,
+            agent=self.agent,
+            thresholds=self._proposal.thresholds_of(self.agent.id),
+            result=result,
+            leaks=scan.report,
+            inputs=self._inputs,
+            lang=self.lang,
+            seed=f"{state.sha256}|{seed}|{key.node}|{key.generation}|{key.attempt}",
+            terminal=self._terminal,
+            forced_level=self._node.forced_level,
+            triggers=triggers,
+            extended_domains=self._node.extended,
+            params=self.on(result.path).params,
+        )
+
+
+def judge_attempt(
+    result: WorkResult, scan: LeakScan, verification: Verification, required: frozenset[str]
+) -> Failure | None:
+    """Return why an attempt is not accepted, or `None`; leaks first, then the check (semantics 2 and 4)."""
+    if scan.necessary:
+        return Failure(kind="domain_closed", message=_closed(scan.necessary), domain=scan.necessary[0])
+    if scan.asked_for:
+        domain = scan.asked_for[0]
+        return Failure(
+            kind="domain_closed", message=_closed(scan.asked_for), domain=domain, domain_tainted=True
+        )
+    if scan.spontaneous:
+        message = f"silent domains used again: {', '.join(scan.spontaneous)}"
+        return Failure(kind="spontaneous_leak", message=message, domain=scan.spontaneous[0])
+    if verification.outcome == "not_verified":
+        return Failure(kind="not_verified", message=verification.error or "a checker broke")
+    if verification.outcome == "structural_failure":
+        return Failure(kind="structure", message=_findings(verification, "structural"))
+    if verification.outcome == "falsified":
+        return Failure(
+            kind="falsified", message=_falsifications(verification), diagnosis=verification.diagnosis
+        )
+    return _closed_domain(result, required)
+
+
+def _closed_domain(result: WorkResult, required: frozenset[str]) -> Failure | None:
+    """A question that stays open because a *required* domain is silent is a capability gap (rule 2a)."""
+    open_questions = {question.question for question in result.output.open_questions}
+    for need in result.needs:
+        if need.band == "SILENT" and need.question in open_questions and need.domain in required:
+            return Failure(
+                kind="domain_closed",
+                message=_closed((need.domain,)),
+                domain=need.domain,
+                domain_tainted=need.taint == "untrusted",
+            )
+    return None
+
+
+def _closed(domains: tuple[str, ...]) -> str:
+    return f"not possible without the silent domains {', '.join(domains)}"
+
+
+def _findings(verification: Verification, severity: str) -> str:
+    return "; ".join(finding.message for finding in verification.findings if finding.severity == severity)
+
+
+def _falsifications(verification: Verification) -> str:
+    reasons = [
+        verdict.verdict.reason for verdict in verification.verdicts if verdict.verdict.kind == "falsified"
+    ]
+    return "; ".join(dict.fromkeys(reasons)) or "falsified"
+
+
+def suppression_guard(domains: tuple[str, ...], lang: Literal["en", "zh"]) -> str:
+    """Return the guard that forbids domains which leaked spontaneously (rule 2b), in the goal's language."""
+    names = ", ".join(domains)
+    if lang == "zh":
+        return f"不得使用以下知识域：{names}。上一轮输出因此被阻断。"
+    return f"Do not use these knowledge domains: {names}. The last output was blocked because of them."
+
+
+def _produced(job: AttemptJob, result: WorkResult) -> AttemptProduced:
+    return AttemptProduced(
+        node=job.key.node,
+        generation=job.key.generation,
+        attempt=job.key.attempt,
+        path=result.path,
+        mode=result.mode,
+        candidate_complete=result.candidate_complete,
+        acted_through=result.acted_through,
+        needs=result.needs,
+        rounds=result.rounds,
+    )
+
+
+def _failed(job: AttemptJob, failure: Failure) -> AttemptFailed:
+    return AttemptFailed(
+        node=job.key.node, generation=job.key.generation, attempt=job.key.attempt, failure=failure
+    )
+
+
+def _thread(job: AttemptJob, epoch: int) -> str:
+    return AttemptThread(
+        run=job.state.run,
+        node=job.key.node,
+        generation=job.key.generation,
+        attempt=job.key.attempt,
+        epoch=epoch,
+    ).text

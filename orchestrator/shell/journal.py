@@ -1,0 +1,179 @@
+"""One run's log and state in this process: events are recorded in order and committed in groups.
+
+`record` stamps an event, applies it and hands it to the writer without waiting; whoever must not act before an event
+is on disk awaits `durable`. At most one append of a run is under way, so everything recorded meanwhile goes into the
+next one: the group grows with the load. When the store refuses, nothing more is recorded and every waiter learns it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from orchestrator.core.events import Body, Event, to_wire
+from orchestrator.core.ids import ArtefactId, RunId
+from orchestrator.core.proposal import canonical_json
+from orchestrator.core.reducer import apply
+from orchestrator.core.state import RunState
+from orchestrator.shell.ports import Clock
+from orchestrator.shell.store.rows import Lease, NewEvent, artefact_digest
+
+Listener = Callable[[Event, RunState], None]
+"""Told of each event after it was applied, in order; must not block."""
+
+
+class Appender(Protocol):
+    """The writer, as far as a journal needs it."""
+
+    async def append(
+        self,
+        run: str,
+        expected_head: int,
+        events: Sequence[NewEvent],
+        *,
+        lease: Lease | None = None,
+        delete_threads: Sequence[str] = (),
+        artefacts: Sequence[bytes] = (),
+        folded: Sequence[int] = (),
+    ) -> int:
+        """Append and return the new head once it is durable."""
+        ...
+
+
+@dataclass(slots=True)
+class _Batch:
+    events: list[NewEvent] = field(default_factory=list)
+    delete_threads: list[str] = field(default_factory=list)
+    artefacts: list[bytes] = field(default_factory=list)
+    folded: list[int] = field(default_factory=list)
+
+
+class JournalBroken(RuntimeError):
+    """The store refused an append; the run can't go on in this process. `__cause__` is the store's error."""
+
+
+class Journal:
+    """The log of one run, held by its one executor."""
+
+    def __init__(
+        self,
+        state: RunState,
+        writer: Appender,
+        clock: Clock,
+        lease: Lease,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        """Return a journal that goes on after `state`, which is the fold of what is stored."""
+        self.state = state
+        self.lease = lease
+        self._writer = writer
+        self._clock = clock
+        self._listeners = tuple(listeners)
+        self._batch = _Batch()
+        self._committed = state.seq
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._flusher: asyncio.Task[None] | None = None
+        self._broken: BaseException | None = None
+
+    @property
+    def run(self) -> RunId:
+        """The run that this is the log of."""
+        return self.state.run
+
+    def record(
+        self,
+        body: Body,
+        *,
+        cause: int | None = None,
+        delete_threads: Sequence[str] = (),
+        folded: Sequence[int] = (),
+    ) -> Event:
+        """Stamp `body`, apply it and queue it for the store; return the event.
+
+        `delete_threads` and `folded` become true in the same transaction. Raises `JournalBroken` after the store
+        refused an append.
+        """
+        self._check()
+        event = Event(seq=self.state.seq + 1, ts=self._clock.now(), cause=cause, body=body)
+        self.state = apply(self.state, event)
+        document = to_wire(self.run, event)
+        self._batch.events.append(
+            NewEvent(
+                v=event.v,
+                type=document["type"],
+                ts=event.ts,
+                payload=json.dumps(document["data"], ensure_ascii=False, separators=(",", ":")),
+                cause=cause,
+            )
+        )
+        self._batch.delete_threads.extend(delete_threads)
+        self._batch.folded.extend(folded)
+        for listener in self._listeners:
+            listener(event, self.state)
+        self._flush()
+        return event
+
+    def keep(self, document: object) -> ArtefactId:
+        """Queue a JSON value as an artefact of the next event and return its id."""
+        return self.keep_bytes(canonical_json(document).encode("utf-8"))
+
+    def keep_bytes(self, content: bytes) -> ArtefactId:
+        """Queue bytes as an artefact of the next event and return their id."""
+        self._batch.artefacts.append(content)
+        return ArtefactId(artefact_digest(content))
+
+    async def durable(self, seq: int) -> None:
+        """Return when the event `seq` is on disk; raises `JournalBroken` when it never will be."""
+        self._check()
+        if seq <= self._committed:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((seq, waiter))
+        await waiter
+
+    async def flush(self) -> None:
+        """Return when everything recorded so far is on disk."""
+        await self.durable(self.state.seq)
+
+    def _check(self) -> None:
+        if self._broken is not None:
+            raise JournalBroken(f"run {self.run!r}: the store refused an append") from self._broken
+
+    def _flush(self) -> None:
+        if self._flusher is None or self._flusher.done():
+            self._flusher = asyncio.ensure_future(self._append_batches())
+
+    async def _append_batches(self) -> None:
+        while self._batch.events and self._broken is None:
+            batch, self._batch = self._batch, _Batch()
+            try:
+                self._committed = await self._writer.append(
+                    self.run,
+                    self._committed,
+                    batch.events,
+                    lease=self.lease,
+                    delete_threads=batch.delete_threads,
+                    artefacts=batch.artefacts,
+                    folded=batch.folded,
+                )
+            except Exception as error:  # noqa: BLE001 - whatever the store raises, the waiters must learn it
+                self._broken = error
+            self._wake()
+
+    def _wake(self) -> None:
+        rest = []
+        for seq, waiter in self._waiters:
+            if waiter.done():
+                continue
+            if self._broken is not None:
+                broken = JournalBroken(f"run {self.run!r}: the store refused an append")
+                broken.__cause__ = self._broken
+                waiter.set_exception(broken)
+            elif seq <= self._committed:
+                waiter.set_result(None)
+            else:
+                rest.append((seq, waiter))
+        self._waiters = rest

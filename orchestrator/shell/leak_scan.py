@@ -1,0 +1,243 @@
+"""Find the leaks of one output, cross them with what was declared, and mark the claims that carry them.
+
+Quoted material has the label of the section that it stands in, given once when the notes were read; everything else
+that an agent wrote is labelled sentence by sentence by the detector. What was handed to the agent (parameters, accepted
+inputs) is provenance and no leak of this agent (semantics 2).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agents.citations import find_anchors
+from agents.evidence import Claim, Evidence, EvidenceId, LeakMark, with_leak
+from agents.results import WorkOutput, WorkResult
+from agents.retrieval.sentences import sentence_ranges
+from agents.workers.ports import WorkOrder
+from masks.bands import Band, Thresholds
+from masks.domains import DomainId, DomainRegistry
+from masks.leaks.detect import DetectedSpan, Detection, DetectionRequest, LeakDetector, SentenceSpan
+from masks.leaks.markers import strip_markers
+from masks.leaks.provenance import Leak, SpanTracer, SuppliedText
+from masks.leaks.report import LeakReport, WrittenOutput, cross
+from masks.leaks.rules import Judgement, LeakAction, LeakFacts, judge
+from masks.vector import Mask
+
+MaterialLabel = Callable[[Evidence], str | None]
+"""Returns the domain of the section that evidence stands in; `None` below the calibrated margin. Never takes the
+worker's word for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakScan:
+    """What the leak check found in one output."""
+
+    result: WorkResult
+    """With markers taken out of the text and leak marks on the claims."""
+    report: LeakReport
+    judgements: tuple[Judgement, ...]
+    """One per entry of the report, in its order."""
+
+    @property
+    def leaks(self) -> tuple[Leak, ...]:
+        """The leaks, undeclared first."""
+        return self.report.entries
+
+    @property
+    def spontaneous(self) -> tuple[str, ...]:
+        """Silent domains that the agent used of its own accord: the output is blocked (rule 2b)."""
+        return self._domains(LeakAction.BLOCK_AND_REGENERATE, LeakAction.CHANGE_AGENT_OR_GUARD)
+
+    @property
+    def necessary(self) -> tuple[str, ...]:
+        """Silent domains that the sub-task requires: class C (rule 2a)."""
+        return self._domains(LeakAction.NECESSARY_GAP)
+
+    @property
+    def asked_for(self) -> tuple[str, ...]:
+        """Silent domains that only the agent asks for: a person decides (rule 2a)."""
+        return self._domains(LeakAction.ASK_PERSON)
+
+    def _domains(self, *actions: LeakAction) -> tuple[str, ...]:
+        pairs = zip(self.report.entries, self.judgements, strict=True)
+        return tuple(dict.fromkeys(str(leak.domain) for leak, ruling in pairs if ruling.action in actions))
+
+
+class LeakScanner:
+    """Scans outputs with one detector and one registry."""
+
+    def __init__(self, detector: LeakDetector, registry: DomainRegistry, label: MaterialLabel) -> None:
+        self._detector = detector
+        self._registry = registry
+        self._label = label
+
+    def scan(self, result: WorkResult, order: WorkOrder) -> LeakScan:
+        """Return the leaks of `result`, which is the answer to `order`."""
+        output = result.output
+        stripped = strip_markers(output.text)
+        pieces = _pieces(stripped.text, output, order)
+        written = WrittenOutput(
+            agent=order.agent.id,
+            mask=order.agent.mask,
+            path=result.path,
+            stripped=stripped,
+            sentences=tuple(piece.span for piece in pieces),
+        )
+        report = cross(
+            written,
+            self._detect(pieces, order),
+            SpanTracer(_supplied(output, order)),
+            self._registry,
+            order.thresholds,
+        )
+        clean = replace(output, text=stripped.text, claims=_marked(output.claims, report, pieces, order))
+        judgements = tuple(_judged(leak, result, order) for leak in report.entries)
+        return LeakScan(result=replace(result, output=clean), report=report, judgements=judgements)
+
+    def _detect(self, pieces: Sequence[_Piece], order: WorkOrder) -> Detection:
+        """Labelled material by its section's label, the rest by the detector, as one detection."""
+        request = DetectionRequest(
+            sentences=tuple(piece.span for piece in pieces if piece.quoted is None),
+            mask=order.agent.mask,
+            thresholds=order.thresholds,
+        )
+        free = [index for index, piece in enumerate(pieces) if piece.quoted is None]
+        found = self._detector.detect(request)
+        spans = [replace(span, sentences=tuple(free[i] for i in span.sentences)) for span in found.spans]
+        for index, piece in enumerate(pieces):
+            domain = self._label(piece.quoted) if piece.quoted is not None else None
+            if domain is not None and _is_outside_main(order.agent.mask, DomainId(domain), order.thresholds):
+                spans.append(
+                    DetectedSpan(
+                        domain=DomainId(domain),
+                        start=piece.span.start,
+                        end=piece.span.end,
+                        sentences=(index,),
+                        probability=1.0,
+                    )
+                )
+        spans.sort(key=lambda span: (span.start, span.domain))
+        return replace(found, distributions=(), spans=tuple(spans), ambiguous=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Piece:
+    """One sentence of an output; `quoted` is the evidence that it repeats word for word, if it does."""
+
+    span: SentenceSpan
+    claim: Claim | None = None
+    quoted: Evidence | None = None
+
+
+def _pieces(text: str, output: WorkOutput, order: WorkOrder) -> list[_Piece]:
+    """The sentences of the agent's own: claims first, then what stands between them.
+
+    What an extractive worker writes between quotes are fixed words of ours; they are not looked at.
+    """
+    carried = {claim.id for given in order.inputs.values() for claim in given.claims}
+    evidence = {item.id: item for item in output.evidence}
+    pieces: list[_Piece] = []
+    taken: list[tuple[int, int]] = []
+    for claim in output.claims:
+        start = text.find(claim.statement)
+        while start >= 0 and _overlaps(taken, start, start + len(claim.statement)):
+            start = text.find(claim.statement, start + 1)
+        if start < 0:
+            continue
+        end = start + len(claim.statement)
+        taken.append((start, end))
+        if claim.id not in carried:
+            span = SentenceSpan(text=claim.statement, start=start, end=end)
+            pieces.append(_Piece(span=span, claim=claim, quoted=_quoted(claim, evidence)))
+    if order.agent.model_policy.kind != "embedded":
+        taken += [(anchor.start, anchor.end) for anchor in find_anchors(text)]
+        pieces += [_Piece(span=span) for span in _between(text, taken)]
+    return sorted(pieces, key=lambda piece: piece.span.start)
+
+
+def _quoted(claim: Claim, evidence: Mapping[EvidenceId, Evidence]) -> Evidence | None:
+    for identifier in claim.evidence:
+        item = evidence.get(identifier)
+        if item is not None and claim.statement.strip() == item.text.strip():
+            return item
+    return None
+
+
+def _between(text: str, taken: Sequence[tuple[int, int]]) -> Iterable[SentenceSpan]:
+    position = 0
+    for start, end in [*sorted(taken), (len(text), len(text))]:
+        for first, last in sentence_ranges(text[position:start]):
+            sentence = text[position + first : position + last]
+            if any(character.isalpha() for character in sentence):
+                yield SentenceSpan(text=sentence, start=position + first, end=position + last)
+        position = max(position, end)
+
+
+def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    return any(start < other_end and other_start < end for other_start, other_end in taken)
+
+
+def _is_outside_main(mask: Mask, domain: DomainId, thresholds: Thresholds) -> bool:
+    return mask.band(domain, thresholds) is not Band.MAIN
+
+
+def _supplied(output: WorkOutput, order: WorkOrder) -> Iterable[SuppliedText]:
+    """What the agent was handed, and what it fetched."""
+    yield SuppliedText(text=order.subtask.title, kind="input", locator="title")
+    for name, value in {**order.subtask.params, **order.params}.items():
+        for text in value if isinstance(value, list | tuple) else [value]:
+            written = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+            yield SuppliedText(text=written, kind="input", locator=f"params.{name}")
+    for node, given in order.inputs.items():
+        yield SuppliedText(text=given.text, kind="input", locator=str(node))
+        for claim in given.claims:
+            yield SuppliedText(text=claim.statement, kind="input", locator=f"{node}/{claim.id}")
+    uris = {source.id: source.uri for source in output.sources}
+    for item in output.evidence:
+        where = item.locator
+        locator = f"{uris.get(item.source, item.source)}:{where.start_line}-{where.end_line}"
+        yield SuppliedText(text=item.text, kind="source", locator=locator)
+
+
+def _marked(
+    claims: Sequence[Claim], report: LeakReport, pieces: Sequence[_Piece], order: WorkOrder
+) -> tuple[Claim, ...]:
+    marks: dict[str, list[LeakMark]] = {}
+    for leak in report.entries:
+        mark = LeakMark(
+            agent=leak.agent,
+            domain=str(leak.domain),
+            strength=leak.strength,
+            origin=leak.origin,
+            declared=leak.declared,
+            node=order.subtask.id,
+        )
+        for piece in pieces:
+            if piece.claim is not None and _overlaps(
+                [(leak.start, leak.end)], piece.span.start, piece.span.end
+            ):
+                marks.setdefault(piece.claim.id, []).append(mark)
+    return tuple(_with_all(claim, marks.get(claim.id, ())) for claim in claims)
+
+
+def _with_all(claim: Claim, marks: Iterable[LeakMark]) -> Claim:
+    for mark in marks:
+        claim = with_leak(claim, mark)
+    return claim
+
+
+def _judged(leak: Leak, result: WorkResult, order: WorkOrder) -> Judgement:
+    needs = [need for need in result.needs if need.domain == leak.domain]
+    return judge(
+        LeakFacts(
+            m100=leak.m100,
+            path=leak.path,
+            declared=leak.declared,
+            required=str(leak.domain) in order.subtask.required_domains,
+            needed_by_agent=bool(needs),
+            needs_tainted=any(need.taint == "untrusted" for need in needs),
+            thresholds=order.thresholds,
+        )
+    )
