@@ -293,8 +293,12 @@ def natural_key(node: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
     >>> sorted(["n10", "n2", "a"], key=natural_key)
     ['a', 'n2', 'n10']
     """
-    parts = re.split(r"([0-9]+)", node)
-    return tuple((1, int(p), "") if p.isdigit() else (0, 0, p) for p in parts if p), node
+    parts = []
+    for place, part in enumerate(re.split(r"([0-9]+)", node)):
+        # Digits are compared by length first: as numbers, but with no limit to their size.
+        digits = part.lstrip("0") if place % 2 else ""
+        parts.append((1, len(digits), digits) if place % 2 else (0, 0, part))
+    return tuple(parts), node
 
 
 def structural_boundary(*, has_predecessors: bool, has_successors: bool) -> Boundary:
