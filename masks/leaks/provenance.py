@@ -114,7 +114,7 @@ def normalise(text: str) -> str:
     """Return `text` with width, case, quotes, dashes and spaces evened out; digits and points stay.
 
     >>> normalise("Ｔｈｅ  “Index”\\n数据 库")
-    'the "index" 数据库'
+    'the "index"数据库'
     """
     even = unicodedata.normalize("NFKC", text).casefold().translate(_EVEN)
     spaced = " ".join(even.split())
