@@ -213,6 +213,7 @@ class AttemptVerified:
     output: ArtefactId
     content: ContentDigest
     path: Literal[1, 2]
+    mode: WorkMode
     verification: Verification
     leaks: tuple[Leak, ...] = ()
     type: Literal["attempt.verified"] = "attempt.verified"
@@ -228,6 +229,7 @@ class AttemptRejected:
     output: ArtefactId
     content: ContentDigest
     path: Literal[1, 2]
+    mode: WorkMode
     verification: Verification
     failure: Failure
     leaks: tuple[Leak, ...] = ()

@@ -233,6 +233,7 @@ def _verified(state: RunState, body: AttemptVerified) -> RunState:
         output=body.output,
         content=body.content,
         path=body.path,
+        mode=body.mode,
         verification=body.verification,
         leaks=body.leaks,
     )
@@ -279,6 +280,7 @@ def _blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState
             output=body.output,
             content=body.content,
             path=body.path,
+            mode=body.mode,
             verification=body.verification,
             leaks=body.leaks,
         )

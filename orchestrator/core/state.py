@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from rpds import HashTrieMap, HashTrieSet
 
+from agents.results import WorkMode
 from agents.spec import AgentId, AgentSpec
 from graphs.plan import NodeId, PlanIndex
 from masks.leaks.provenance import Leak
@@ -52,6 +53,7 @@ class Accepted:
     output: ArtefactId
     content: ContentDigest
     path: Literal[1, 2]
+    mode: WorkMode
     verification: Verification
     leaks: tuple[Leak, ...] = ()
     as_is: bool = False

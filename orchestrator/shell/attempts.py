@@ -135,11 +135,11 @@ class AttemptRunner:
         return known
 
     async def _execute(self, job: AttemptJob) -> FinishedAttempt:
-        thread = _thread(job, job.epoch)
+        thread = attempt_thread(job, job.epoch)
         config: Any = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
         start: AttemptState | None = {}
         if job.previous_epoch is not None:
-            copied = await self._threads.copy_thread(_thread(job, job.previous_epoch), thread)
+            copied = await self._threads.copy_thread(attempt_thread(job, job.previous_epoch), thread)
             if copied:
                 snapshot = await self._graph.aget_state(config)
                 if "finished" in snapshot.values:
@@ -204,6 +204,7 @@ class AttemptRunner:
             "output": artefact,
             "content": content_digest(output),
             "path": finished.result.path,
+            "mode": finished.result.mode,
             "verification": finished.verification,
             "leaks": finished.leaks,
         }
@@ -354,7 +355,8 @@ def _failed(job: AttemptJob, failure: Failure) -> AttemptFailed:
     )
 
 
-def _thread(job: AttemptJob, epoch: int) -> str:
+def attempt_thread(job: AttemptJob, epoch: int) -> str:
+    """Return the id of the checkpoint thread that `job` has under `epoch`."""
     return AttemptThread(
         run=job.state.run,
         node=job.key.node,
