@@ -1,0 +1,183 @@
+"""The acceptor: does what was made satisfy the contract? Looks at the artefacts themselves, never at what agents say.
+
+`completed` is set here and nowhere else (semantics 7): every acceptance criterion holds. Anything that is missing is a
+gap with its reason; a run with gaps is `partial`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from agents.citations import find_anchors
+from agents.evidence import Claim
+from agents.results import OpenQuestion
+from graphs.contract import Criterion, Lang, TaskContract
+from orchestrator.core.claims import ClaimVerdict, Contested, Falsified, Uncertain
+from orchestrator.core.report.assemble import TerminalOutput
+
+GapCode = Literal[
+    "no_output",
+    "not_answered",
+    "left_open",
+    "uncertain",
+    "contested",
+    "falsified",
+    "not_filled",
+    "not_cited",
+    "conflict_hidden",
+    "not_checkable",
+    "not_verified",
+    "given_up",
+]
+"""Why a criterion does not hold, or what of the plan is missing."""
+
+_WORDS: dict[GapCode, dict[Lang, str]] = {
+    "no_output": {"en": "nothing was delivered for", "zh": "没有交付"},
+    "not_answered": {"en": "not answered", "zh": "未回答"},
+    "left_open": {"en": "left open", "zh": "仍未解决"},
+    "uncertain": {"en": "answered, but no source confirms it", "zh": "已回答，但没有来源证实"},
+    "contested": {"en": "answered, but independent sources disagree", "zh": "已回答，但独立来源互相矛盾"},
+    "falsified": {"en": "the answer was falsified", "zh": "答案被证伪"},
+    "not_filled": {"en": "not filled", "zh": "未填写"},
+    "not_cited": {"en": "a core statement has no source", "zh": "有核心论点没有来源"},
+    "conflict_hidden": {"en": "disagreeing sources are not both shown", "zh": "互相矛盾的来源没有都列出"},
+    "not_checkable": {"en": "only a person can tell", "zh": "只有人能判断"},
+    "not_verified": {"en": "taken as it is, not verified", "zh": "按现状接受，未核验"},
+    "given_up": {"en": "given up", "zh": "已放弃"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One thing that is missing."""
+
+    code: GapCode
+    subject: str
+    """The criterion or sub-task, in its own words."""
+
+    def text(self, lang: Lang) -> str:
+        """Return the gap as one line for people."""
+        return (
+            f"{self.subject}: {_WORDS[self.code][lang]}"
+            if lang == "en"
+            else f"{self.subject}：{_WORDS[self.code][lang]}"
+        )
+
+
+def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) -> tuple[Gap, ...]:
+    """Return what of `contract` the accepted terminal outputs do not satisfy, in the contract's order.
+
+    A question honestly left open, with what was searched, counts as addressed when the contract allows it.
+    """
+    gaps = []
+    for criterion in contract.acceptance:
+        code = _missing(criterion, contract, terminals)
+        if code is not None:
+            gaps.append(Gap(code=code, subject=criterion.question or criterion.field or criterion.text))
+    gaps += [Gap(code="not_verified", subject=t.title) for t in terminals if t.accepted_as_is]
+    return tuple(gaps)
+
+
+def _missing(
+    criterion: Criterion, contract: TaskContract, terminals: Sequence[TerminalOutput]
+) -> GapCode | None:
+    match criterion.kind:
+        case "question_answered":
+            return _unanswered(criterion.question or criterion.text, contract, terminals)
+        case "field_filled":
+            return _unfilled(criterion.field or criterion.text, contract, terminals)
+        case "artefact_exists":
+            return None if any(t.output.text.strip() for t in terminals) else "no_output"
+        case "claims_cited":
+            return "not_cited" if any(_uncited(t) for t in terminals) else None
+        case "conflicts_shown":
+            return "conflict_hidden" if any(_hides_a_conflict(t) for t in terminals) else None
+        case "custom":
+            return "not_checkable"
+        case _:
+            assert_never(criterion.kind)
+
+
+def _unanswered(question: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
+    answers = [
+        (claim, _verdict(terminal, claim))
+        for terminal in terminals
+        for claim in terminal.output.claims
+        if claim.core and claim.question is not None and same_words(claim.question, question)
+    ]
+    if not answers:
+        return _open(question, contract, terminals)
+    return _worst(verdict for _, verdict in answers)
+
+
+def _worst(verdicts: Iterable[ClaimVerdict | None]) -> GapCode | None:
+    """A core answer that is falsified, untraced, uncertain or contested leaves a gap (semantics 4)."""
+    codes: set[GapCode] = set()
+    for verdict in verdicts:
+        match verdict.verdict if verdict is not None and verdict.traced else None:
+            case Falsified():
+                codes.add("falsified")
+            case None | Uncertain():
+                codes.add("uncertain")
+            case Contested():
+                codes.add("contested")
+            case _:
+                pass
+    order: tuple[GapCode, ...] = ("falsified", "uncertain", "contested")
+    return next((code for code in order if code in codes), None)
+
+
+def _unfilled(field: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
+    if any(
+        same_words(name, field) and text.strip() for t in terminals for name, text in t.output.fields.items()
+    ):
+        return None
+    missing = _open(field, contract, terminals)
+    return "not_filled" if missing == "not_answered" else missing
+
+
+def _open(subject: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
+    left = [q for t in terminals for q in t.output.open_questions if same_words(q.question, subject)]
+    if not left:
+        return "not_answered"
+    honest = all(_is_honest(question) for question in left)
+    return None if contract.allow_unresolved and honest else "left_open"
+
+
+def _is_honest(question: OpenQuestion) -> bool:
+    """Left open after a search; a limit or a closed domain is no honest end of one."""
+    return bool(question.searched) and question.reason in ("not_found", "not_answerable")
+
+
+def _uncited(terminal: TerminalOutput) -> bool:
+    held = {piece.id for piece in terminal.output.evidence}
+    return any(
+        claim.core and not held.issuperset(claim.evidence or ("",)) for claim in terminal.output.claims
+    )
+
+
+def _hides_a_conflict(terminal: TerminalOutput) -> bool:
+    shown = {anchor.claim for anchor in find_anchors(terminal.output.text)}
+    return any(not shown.issuperset(conflict.claims) for conflict in terminal.output.conflicts)
+
+
+def _verdict(terminal: TerminalOutput, claim: Claim) -> ClaimVerdict | None:
+    return next((v for v in terminal.verification.verdicts if v.claim == claim.id), None)
+
+
+def same_words(first: str, second: str) -> bool:
+    """Return whether two texts say the same words, whatever width, case, spaces and closing punctuation.
+
+    >>> same_words("What does it cost?", " what does  it COST？ ")
+    True
+    """
+    return _folded(first) == _folded(second)
+
+
+def _folded(text: str) -> str:
+    even = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"\s+", " ", even).strip(" .?!:;。，、：；")
