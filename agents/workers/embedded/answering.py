@@ -10,8 +10,8 @@ from typing import Any, Final
 from agents.evidence import Claim, ClaimId
 from agents.results import Conflict, OpenQuestion, OpenReason
 from agents.workers.embedded.carried import Carried
-from agents.workers.embedded.conflicts import find_conflicts
-from agents.workers.embedded.merging import Statement, merge
+from agents.workers.embedded.conflicts import find_conflicts, without_parts
+from agents.workers.embedded.merging import Statement, merge, restated
 from agents.workers.embedded.wording import Phrases
 from agents.workers.embedded.writing import disagreement, heading, items, open_list, page
 
@@ -125,30 +125,14 @@ def _section(
 
 
 def _conflicts(
-    statements: Iterable[tuple[str | None, Sequence[Statement]]],
+    statements: Sequence[tuple[str | None, Sequence[Statement]]],
     carried: Carried,
     dropped: Mapping[ClaimId, ClaimId],
 ) -> tuple[Conflict, ...]:
     """Give the conflicts handed in and found here, in terms of the statements shown, none a part of another."""
     said = [statement for _, part in statements for statement in part]
-    shown = {claim.id: statement.shown.id for statement in said for claim in statement.claims}
-    handed_in = [
-        Conflict(
-            about=conflict.about,
-            claims=tuple(
-                dict.fromkeys(shown[name] for c in conflict.claims if (name := dropped.get(c, c)) in shown)
-            ),
-        )
-        for conflict in carried.conflicts
-    ]
     found = [conflict for _, part in statements for conflict in find_conflicts(part, carried)]
-    kept: list[Conflict] = []
-    for conflict in [*handed_in, *found]:
-        sides = set(conflict.claims)
-        if len(sides) > 1 and not any(sides <= set(known.claims) for known in kept):
-            kept = [known for known in kept if not set(known.claims) <= sides]
-            kept.append(conflict)
-    return tuple(kept)
+    return without_parts([*restated(carried.conflicts, said, dropped), *found])
 
 
 def _of(said: Sequence[Statement], conflicts: Iterable[Conflict]) -> tuple[Conflict, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from agents.evidence import Claim, ClaimId, Evidence, EvidenceId, Source, SourceId, with_leak
+from agents.evidence import Claim, ClaimId, Evidence, EvidenceId, LeakMark, Source, SourceId, with_leak
 from agents.results import Conflict, OpenQuestion, WorkOutput
 from graphs.plan import NodeId, natural_key
 
@@ -21,7 +21,7 @@ class Carried:
     """The inputs of a sub-task as one pool; nothing depends on the order in which they arrived."""
 
     claims: tuple[Claim, ...]
-    """Each claim once per question that it answers."""
+    """Each claim once, with the leak marks of all that have its words or rest on exactly its evidence."""
     evidence: Mapping[EvidenceId, Evidence]
     sources: Mapping[SourceId, Source]
     open_questions: tuple[OpenQuestion, ...]
@@ -37,18 +37,10 @@ class Carried:
 
 
 def carry(inputs: Mapping[NodeId, WorkOutput]) -> Carried:
-    """Return the pool of `inputs`, in the natural order of their ids.
-
-    A claim that arrives twice, over different ways, keeps the leak marks of both.
-    """
+    """Return the pool of `inputs`, in the natural order of their ids."""
     outputs = [inputs[node] for node in sorted(inputs, key=natural_key)]
-    claims: dict[tuple[ClaimId, str | None], Claim] = {}
-    for output in outputs:
-        for claim in output.claims:
-            key = (claim.id, claim.question)
-            claims[key] = with_marks_of(claims[key], claim) if key in claims else claim
     return Carried(
-        claims=tuple(claims.values()),
+        claims=_marked(claim for output in outputs for claim in output.claims),
         evidence={piece.id: piece for output in outputs for piece in output.evidence},
         sources={source.id: source for output in outputs for source in output.sources},
         open_questions=_once(question for output in outputs for question in output.open_questions),
@@ -101,6 +93,26 @@ def output_of(
         conflicts=conflicts,
         fields=dict(fields or {}),
     )
+
+
+def _marked(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Give each claim once; a leak stays with the words that leaked, whoever else quoted them without one."""
+    once: dict[ClaimId, Claim] = {}
+    marks: dict[object, dict[LeakMark, None]] = {}
+    for claim in claims:
+        once[claim.id] = with_marks_of(once[claim.id], claim) if claim.id in once else claim
+        for key in _same_words_or_evidence(claim):
+            marks.setdefault(key, {}).update(dict.fromkeys(claim.leaks))
+    found = []
+    for claim in once.values():
+        own = [mark for key in _same_words_or_evidence(claim) for mark in marks[key]]
+        found.append(replace(claim, leaks=tuple(dict.fromkeys([*claim.leaks, *own]))))
+    return tuple(found)
+
+
+def _same_words_or_evidence(claim: Claim) -> tuple[object, ...]:
+    words = " ".join(claim.statement.split())
+    return (words, frozenset(claim.evidence)) if claim.evidence else (words,)
 
 
 def _with_premises(

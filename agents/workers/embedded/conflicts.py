@@ -7,7 +7,7 @@ one number or date. Contradictions in words are for a model or a person to see.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -51,6 +51,17 @@ def find_conflicts(statements: Sequence[Statement], carried: Carried) -> tuple[C
     return tuple(
         Conflict(about=_about([by_id[claim] for claim in group]), claims=tuple(group)) for group in groups
     )
+
+
+def without_parts(conflicts: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    """Return `conflicts` in order, without those whose sides all stand in another one."""
+    kept: list[Conflict] = []
+    for conflict in conflicts:
+        sides = set(conflict.claims)
+        if not any(sides <= set(known.claims) for known in kept):
+            kept = [known for known in kept if not set(known.claims) <= sides]
+            kept.append(conflict)
+    return tuple(kept)
 
 
 def disagree(a: Claim, b: Claim) -> bool:

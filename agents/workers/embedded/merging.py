@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -58,25 +58,6 @@ class Merged:
         """Return the claims that are kept, statement by statement."""
         return tuple(claim for statement in self.statements for claim in statement.claims)
 
-    def conflicts(self, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
-        """Return `conflicts` in terms of the kept claims; those that don't name two of them are left out."""
-        kept = {claim.id for claim in self.claims}
-        renamed = (
-            Conflict(
-                about=conflict.about,
-                claims=tuple(
-                    dict.fromkeys(
-                        name for claim in conflict.claims if (name := self._stands_for(claim)) in kept
-                    )
-                ),
-            )
-            for conflict in conflicts
-        )
-        return tuple(dict.fromkeys(conflict for conflict in renamed if len(conflict.claims) > 1))
-
-    def _stands_for(self, claim: ClaimId) -> ClaimId:
-        return self.dropped.get(claim, claim)
-
 
 def merge(claims: Sequence[Claim], carried: Carried) -> Merged:
     """Return what `claims` (of one question) say, each thing once.
@@ -95,6 +76,20 @@ def merge(claims: Sequence[Claim], carried: Carried) -> Merged:
         statements=tuple(statements),
         dropped={claim: kept for claim, kept in dropped.items() if claim not in still_kept},
     )
+
+
+def restated(
+    conflicts: Iterable[Conflict], statements: Iterable[Statement], dropped: Mapping[ClaimId, ClaimId]
+) -> tuple[Conflict, ...]:
+    """Return `conflicts` in terms of the shown claims of `statements`; one without two sides among them is left out."""
+    shown = {claim.id: statement.shown.id for statement in statements for claim in statement.claims}
+    found = []
+    for conflict in conflicts:
+        sides = (shown.get(dropped.get(claim, claim)) for claim in conflict.claims)
+        claims = tuple(dict.fromkeys(side for side in sides if side is not None))
+        if len(claims) > 1:
+            found.append(Conflict(about=conflict.about, claims=claims))
+    return tuple(found)
 
 
 def says_the_same(a: str, b: str) -> bool:

@@ -15,7 +15,7 @@ from agents.results import OpenQuestion
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
 
-_FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask\s*leak|蒙版\s*泄漏))", re.IGNORECASE)
+_FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
 
 
 def one_line(quote: str) -> str:

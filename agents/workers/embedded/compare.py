@@ -1,0 +1,202 @@
+"""Put things beside each other: a table of items and aspects, each cell quoted from the notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agents.evidence import Claim, ClaimId
+from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
+from agents.workers.embedded.answering import answers_text, answers_to, folded, texts_of
+from agents.workers.embedded.carried import Carried, carry, output_of
+from agents.workers.embedded.conflicts import find_conflicts
+from agents.workers.embedded.merging import Merged, merge
+from agents.workers.embedded.wording import PHRASES, Phrases
+from agents.workers.embedded.writing import cited, disagreement, heading, open_list, page, table
+from agents.workers.ports import WorkOrder
+from graphs.plan import NodeId, natural_key
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
+_HEADING_WORTH = 100
+"""A heading that names an item says more of whom an input is about than claims that mention it."""
+
+
+def field_name(item: str, aspect: str) -> str:
+    """Return the name of the field for one aspect of one item, in any language.
+
+    >>> field_name("LFP", "cost")
+    'LFP: cost'
+    """
+    return f"{item}: {aspect}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    """What the notes say on one aspect of one item."""
+
+    name: str
+    said: Merged
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(cited(statement.claims) for statement in self.said.statements)
+
+
+def compare(order: WorkOrder) -> WorkResult:
+    """Return a table of `params["items"]` by `params["aspects"]` from the claims of one input per item.
+
+    A cell holds the quoted claims with their anchors, or says that the notes have nothing; then the field is open with
+    what the input searched. `fields` gives the filled cells by `field_name`. Sides of a disagreement stand in the cell
+    and again below the table. Claims on other aspects follow after it, so that none is lost.
+    """
+    phrases = PHRASES[order.lang]
+    wanted, aspects = texts_of(order.params, "items"), texts_of(order.params, "aspects")
+    carried = carry(order.inputs)
+    inputs = _items_of_inputs(order.inputs, wanted)
+    placed = _placed(order.inputs, inputs, carried, wanted, aspects)
+    cells = [[_cell(item, aspect, placed, carried) for aspect in aspects] for item in wanted]
+    flat = [cell for row in cells for cell in row]
+    beside = answers_to((), carried, without={claim.id for claims in placed.values() for claim in claims})
+    open_questions = _open_fields(wanted, aspects, cells, order.inputs, inputs)
+    disputes = tuple(conflict for cell in flat for conflict in cell.conflicts)
+    text = page(
+        [
+            _table_of(wanted, aspects, cells, phrases),
+            *_dispute_blocks(flat, phrases),
+            answers_text(replace(beside, open_questions=()), phrases) if beside.claims else "",
+            open_list(open_questions, phrases),
+        ]
+    )
+    output = output_of(
+        carried,
+        text,
+        [*(claim for cell in flat for claim in cell.said.claims), *beside.claims],
+        open_questions=open_questions,
+        conflicts=(*disputes, *beside.conflicts),
+        fields={cell.name: cell.text for cell in flat if cell.said.claims},
+    )
+    return WorkResult(output=output, candidate_complete=True, mode="extractive", path=order.path)
+
+
+def _items_of_inputs(inputs: Mapping[NodeId, WorkOutput], items: Sequence[str]) -> dict[NodeId, str]:
+    """Say which item each input is about: the one that it names most, each taken once where several inputs tie.
+
+    An input that names none is taken by its place, where there are as many inputs as items.
+    """
+    nodes = sorted(inputs, key=natural_key)
+    found: dict[NodeId, str] = {}
+    for place, node in enumerate(nodes):
+        scores = {item: _mentions(inputs[node], item) for item in items}
+        best = max(scores.values(), default=0)
+        leading = [item for item in items if scores[item] == best]
+        if best and len(leading) == 1:
+            found[node] = leading[0]
+        elif len(nodes) == len(items):
+            found[node] = items[place]
+    return found
+
+
+def _mentions(output: WorkOutput, item: str) -> int:
+    wanted = folded(item)
+    headings = sum(wanted in folded(title) for title in _HEADING.findall(output.text))
+    said = [claim.statement for claim in output.claims]
+    asked = [question.question for question in output.open_questions]
+    searched = [query for question in output.open_questions for query in question.searched]
+    return _HEADING_WORTH * headings + sum(wanted in folded(text) for text in (*said, *asked, *searched))
+
+
+_Place = tuple[str, str]
+"""Item and aspect."""
+
+
+def _placed(
+    inputs: Mapping[NodeId, WorkOutput],
+    items_of: Mapping[NodeId, str],
+    carried: Carried,
+    items: Sequence[str],
+    aspects: Sequence[str],
+) -> dict[_Place, list[Claim]]:
+    """Sort the claims into cells; a claim that answers no aspect of an item is in none."""
+    known = {claim.id: claim for claim in carried.claims}
+    placed: dict[_Place, list[Claim]] = {}
+    taken: set[ClaimId] = set()
+    for node in sorted(inputs, key=natural_key):
+        for claim in inputs[node].claims:
+            place = _place_of(claim.question or "", items_of.get(node), items, aspects)
+            if place and claim.id not in taken:
+                taken.add(claim.id)
+                placed.setdefault(place, []).append(known[claim.id])
+    return placed
+
+
+def _place_of(asked: str, item: str | None, items: Sequence[str], aspects: Sequence[str]) -> _Place | None:
+    """Read `cost`, `LFP: cost`, `What is the cost of LFP?`; an item that the words name beats the input's own."""
+    words = folded(asked)
+    exact = {folded(aspect): aspect for aspect in aspects}
+    if words in exact:
+        return (item, exact[words]) if item else None
+    named = [each for each in items if folded(each) in words]
+    wanted = [aspect for aspect in aspects if folded(aspect) in words]
+    whose = max(named, key=len) if named else item
+    return (whose, max(wanted, key=len)) if whose and wanted else None
+
+
+def _cell(item: str, aspect: str, placed: Mapping[_Place, list[Claim]], carried: Carried) -> _Cell:
+    claims = sorted(placed.get((item, aspect), []), key=lambda claim: not claim.core)
+    said = merge(claims, carried)
+    return _Cell(name=field_name(item, aspect), said=said, conflicts=find_conflicts(said.statements, carried))
+
+
+def _table_of(
+    items: Sequence[str], aspects: Sequence[str], cells: Sequence[Sequence[_Cell]], phrases: Phrases
+) -> str:
+    rows = [
+        [item, *(cell.text or phrases.not_in_the_notes for cell in row)]
+        for item, row in zip(items, cells, strict=True)
+    ]
+    return table([phrases.item, *aspects], rows)
+
+
+def _dispute_blocks(cells: Sequence[_Cell], phrases: Phrases) -> list[str]:
+    blocks = []
+    for cell in cells:
+        by_claim = {statement.shown.id: statement for statement in cell.said.statements}
+        blocks += [
+            page(
+                [heading(3, cell.name), disagreement([by_claim[claim] for claim in dispute.claims], phrases)]
+            )
+            for dispute in cell.conflicts
+        ]
+    return blocks
+
+
+def _open_fields(
+    items: Sequence[str],
+    aspects: Sequence[str],
+    cells: Sequence[Sequence[_Cell]],
+    inputs: Mapping[NodeId, WorkOutput],
+    items_of: Mapping[NodeId, str],
+) -> tuple[OpenQuestion, ...]:
+    """Give one open question for each cell without a core claim, with what the inputs searched for it."""
+    searched: dict[_Place, OpenQuestion] = {}
+    for node in sorted(inputs, key=natural_key):
+        for question in inputs[node].open_questions:
+            place = _place_of(question.question, items_of.get(node), items, aspects)
+            if place:
+                searched.setdefault(place, question)
+    found = []
+    for item, row in zip(items, cells, strict=True):
+        for aspect, cell in zip(aspects, row, strict=True):
+            if not any(claim.core for claim in cell.said.claims):
+                known = searched.get((item, aspect))
+                found.append(
+                    OpenQuestion(
+                        question=cell.name,
+                        reason=known.reason if known else "not_found",
+                        searched=known.searched if known else (),
+                        nearest=known.nearest if known else None,
+                    )
+                )
+    return tuple(found)
