@@ -1,31 +1,74 @@
-"""The ports of verification: fact sources that can be asked, and the check stage itself."""
+"""The ports of verification: fact sources that can be asked, checkers of level 1, and the check stage itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
-from agents.evidence import Evidence, Source
+from agents.evidence import Evidence, Source, SourceId
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from graphs.contract import Lang, TaskContract
 from graphs.plan import NodeId, SubTask
 from masks.bands import Thresholds
 from masks.leaks.report import LeakReport
-from orchestrator.core.claims import Level, Verdict, Verification
+from orchestrator.core.claims import Finding, Level, Verdict, Verification
+
+Defect = Literal[
+    "source_unknown",
+    "source_missing",
+    "source_changed",
+    "place_missing",
+    "excerpt_differs",
+    "evidence_missing",
+    "digest_differs",
+    "contradicted",
+    "shown_otherwise",
+    "upstream",
+]
+"""What is wrong with falsified evidence, for the diagnosis.
+
+- `source_unknown`: the output lists no source of the cited id.
+- `source_missing`: the source exists nowhere in the material.
+- `source_changed`: its bytes are no longer those that were read.
+- `place_missing`: the source has no such place, or the parts of the locator disagree.
+- `excerpt_differs`: the place holds another text.
+- `evidence_missing`: a claim or an inference names evidence that the output does not hold.
+- `digest_differs`: the evidence's digest is not that of its own text.
+- `contradicted`: the material says something else.
+- `shown_otherwise`: the text shows the claim with words that its evidence does not hold.
+- `upstream`: the verification of an input had falsified the claim already.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactVerdict:
+    """What one fact source says of one piece of evidence."""
+
+    verdict: Verdict
+    """A `Falsified` names its `source` exactly when that source contradicts the evidence; a citation that leads
+    nowhere has none."""
+    defect: Defect | None = None
+    """Given exactly when the verdict is `Falsified`."""
 
 
 class FactSource(Protocol):
     """Material that evidence can be traced to. Never another model's agreement (specification 4.2)."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Return the name that people read when this source breaks."""
+        ...
 
-    def trace(self, evidence: Evidence, sources: Mapping[str, Source]) -> Verdict | None:
-        """Return the verdict on `evidence`, or `None` when this source can't tell.
+    def trace(
+        self, evidence: Evidence, sources: Mapping[SourceId, Source], *, lang: Lang
+    ) -> FactVerdict | None:
+        """Return what this source says of `evidence`, or `None` when it can't tell.
 
-        `Falsified` when the source, the place or the exact excerpt does not exist there, or the source's digest is
-        no longer the recorded one. May raise `OSError` for unreadable material: the check then ends as not verified.
+        `sources` are the sources that the output lists, by id; reasons are worded in `lang`. `Falsified` when the
+        source, the place or the exact excerpt does not exist there, or the source's digest is no longer the recorded
+        one. May raise `OSError` for unreadable material: the check then ends as not verified.
         """
         ...
 
@@ -53,6 +96,22 @@ class CheckOrder:
     extended_domains: tuple[str, ...] = ()
     """Domains that a repair raised for this attempt (crossing rule, specification 6.2)."""
     params: Mapping[str, object] = field(default_factory=dict)
+    """The sub-task's parameters after corrections; empty: those of the plan."""
+    verifications: Mapping[NodeId, Verification] = field(default_factory=dict)
+    """The verifications of the inputs, where there are any: a carried claim is never more certain than there."""
+
+
+class L1Checker(Protocol):
+    """One check of structure or surface; reads the order, no material."""
+
+    @property
+    def name(self) -> str:
+        """Return the name that people read when this checker breaks."""
+        ...
+
+    def check(self, order: CheckOrder) -> tuple[Finding, ...]:
+        """Return what is to be said of the attempt; nothing when all is well."""
+        ...
 
 
 class Verifier(Protocol):

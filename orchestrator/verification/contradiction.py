@@ -1,0 +1,130 @@
+"""Level 1: does an output contradict itself on the surface (specification 4.4, third check).
+
+Two claims that speak of the same things, word for word nearly, and differ in a number, a date or a negation. Precision
+before recall: a difference in words is for a fact source, a model or a person to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from agents.evidence import Claim
+from agents.retrieval.tokens import terms
+from orchestrator.core.claims import Finding
+from orchestrator.verification.ports import CheckOrder
+from orchestrator.verification.quantities import Number, Quantities, quantities_of
+from orchestrator.verification.statement import plain
+from orchestrator.verification.wording import said
+
+FEWEST_SHARED_TERMS = 2
+"""Content words that two claims must have in common."""
+SHARED_SHARE = 0.9
+"""Share of the shorter claim's content words that the other must have too: one strange word in ten is let pass."""
+LONGEST_RATIO = 2.0
+"""A claim with more than this many times the other's content words says more, and is not compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    claim: Claim
+    terms: frozenset[str]
+    found: Quantities
+
+
+class ContradictionChecker:
+    """Finds claims of one output that contradict each other, and the conflicts that the output itself declares."""
+
+    name = "contradiction"
+
+    def check(self, order: CheckOrder) -> tuple[Finding, ...]:
+        """Return one finding per pair that contradicts itself and per declared conflict; all ask for level 2."""
+        output, lang = order.result.output, order.lang
+        declared = [set(conflict.claims) for conflict in output.conflicts]
+        found = [
+            Finding(
+                code="conflict_declared",
+                message=said(lang, en=f"shown as disputed: {c.about}", zh=f"已标明有分歧：{c.about}"),
+                severity="uncertain",
+            )
+            for c in output.conflicts
+        ]
+        for one, other, what in contradictions(output.claims):
+            if any({one.id, other.id} <= claims for claims in declared):
+                continue
+            message = said(
+                lang,
+                en=f"differ in {_WHAT[what]['en']}: {one.statement!r} / {other.statement!r}",
+                zh=f"{_WHAT[what]['zh']}不一致：{one.statement!r} / {other.statement!r}",
+            )
+            found.extend(
+                Finding(code="surface_contradiction", message=message, severity="uncertain", claim=claim.id)
+                for claim in (one, other)
+            )
+        return tuple(found)
+
+
+_WHAT = {
+    "number": {"en": "a number", "zh": "数字"},
+    "date": {"en": "a date", "zh": "日期"},
+    "negation": {"en": "a negation", "zh": "否定"},
+}
+
+
+def contradictions(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim, str]]:
+    """Yield pairs of claims with what they differ in, `number`, `date` or `negation`, in the order of the claims.
+
+    >>> from agents.evidence import claim_of
+    >>> a = claim_of("n1", "The plant stores 32 MWh.", (), core=True)
+    >>> b = claim_of("n1", "The plant stores 30 MWh.", (), core=True)
+    >>> [what for _, _, what in contradictions([a, b])]
+    ['number']
+    """
+    readings = [_read(claim) for claim in claims]
+    for one, other in combinations(readings, 2):
+        if _same_subject(one, other):
+            what = _difference(one.found, other.found)
+            if what is not None:
+                yield one.claim, other.claim, what
+
+
+def _read(claim: Claim) -> _Reading:
+    text = plain(claim.statement)
+    words = frozenset(term for term in terms(text) if not any(char.isdigit() for char in term))
+    return _Reading(claim=claim, terms=words, found=quantities_of(text))
+
+
+def _same_subject(one: _Reading, other: _Reading) -> bool:
+    if one.found.names != other.found.names:
+        return False
+    shorter, longer = sorted((len(one.terms), len(other.terms)))
+    shared = len(one.terms & other.terms)
+    alike = shared >= max(FEWEST_SHARED_TERMS, SHARED_SHARE * shorter)
+    return alike and longer <= LONGEST_RATIO * shorter
+
+
+def _difference(one: Quantities, other: Quantities) -> str | None:
+    """Return the one thing that differs; two differences are two cases, not a contradiction."""
+    numbers, dates = _numbers_differ(one.numbers, other.numbers), _dates_differ(one, other)
+    if numbers and dates:
+        return None
+    if numbers:
+        return "number"
+    if dates:
+        return "date"
+    same = len(one.numbers) == len(other.numbers) and len(one.dates) == len(other.dates)
+    return "negation" if same and one.negated != other.negated else None
+
+
+def _numbers_differ(one: tuple[Number, ...], other: tuple[Number, ...]) -> bool:
+    """Return whether exactly one number of each is not in the other, in the same unit."""
+    left = [n for n in one if not any(n.readings & m.readings and n.unit == m.unit for m in other)]
+    right = [m for m in other if not any(n.readings & m.readings and n.unit == m.unit for n in one)]
+    return len(left) == len(right) == 1 and left[0].unit == right[0].unit
+
+
+def _dates_differ(one: Quantities, other: Quantities) -> bool:
+    left = [a for a in one.dates if not any(a.within(b) or b.within(a) for b in other.dates)]
+    right = [b for b in other.dates if not any(a.within(b) or b.within(a) for a in one.dates)]
+    return bool(left) and bool(right)

@@ -1,0 +1,55 @@
+"""What stands before each anchor: the words with which an output shows its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.citations import find_anchors
+from agents.evidence import Claim, ClaimId
+from agents.results import WorkOutput
+from agents.retrieval.sentences import sentence_ranges
+from masks.leaks.markers import strip_markers
+from orchestrator.verification.statement import stands_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The text that a group of neighbouring anchors follows."""
+
+    claims: tuple[ClaimId, ...]
+    text: str
+    """From the group before to this one, leak markers left out."""
+
+    @property
+    def sentence(self) -> str:
+        """Return the last sentence of the last line that says something: what a reader takes the anchors for."""
+        line = next((line for line in reversed(self.text.splitlines()) if line.strip(" \t|")), "")
+        ranges = sentence_ranges(line)
+        return line[slice(*ranges[-1])] if ranges else ""
+
+
+def shown_claims(output: WorkOutput) -> tuple[Shown, ...]:
+    """Return the groups of anchors in the text and in the fields of `output`, in order."""
+    return tuple(shown for text in (output.text, *output.fields.values()) for shown in _groups(text))
+
+
+def shows(shown: Shown, claim: Claim) -> bool:
+    """Return whether the text before the anchors says the claim's statement word for word."""
+    return stands_in(claim.statement, shown.text)
+
+
+def _groups(text: str) -> Iterator[Shown]:
+    bare = strip_markers(text).text
+    claims: list[ClaimId] = []
+    start = group_start = group_end = 0
+    for found in find_anchors(bare):
+        if claims and not bare[start : found.start].strip():
+            claims.append(found.claim)
+        else:
+            if claims:
+                yield Shown(claims=tuple(claims), text=bare[group_start:group_end])
+            claims, group_start, group_end = [found.claim], start, found.start
+        start = found.end
+    if claims:
+        yield Shown(claims=tuple(claims), text=bare[group_start:group_end])

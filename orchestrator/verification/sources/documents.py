@@ -1,0 +1,130 @@
+"""Trace quotes to the documents that they were taken from: file, digest, place, exact text."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Mapping
+from pathlib import Path
+
+from agents.evidence import Evidence, LineSpan, Source, SourceId
+from agents.retrieval.reading import decode_note, line_starts
+from graphs.contract import Lang
+from orchestrator.core.claims import Falsified, Verified
+from orchestrator.verification.ports import Defect, FactVerdict
+from orchestrator.verification.sources.folder import DocumentLoader, DocumentMissing, FolderLoader
+from orchestrator.verification.wording import said
+
+
+class DocumentSource:
+    """The user's documents as a fact source: an excerpt is verified when the file holds it at the cited place.
+
+    Every question reads the file again, so that a change during the run is seen.
+    """
+
+    def __init__(self, material: DocumentLoader | Path | str, *, name: str = "documents") -> None:
+        """Trace to the files below a folder, or to whatever a loader gives."""
+        self._loader = FolderLoader(material) if isinstance(material, (str, Path)) else material
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Return the name that people read when this source breaks."""
+        return self._name
+
+    def trace(
+        self, evidence: Evidence, sources: Mapping[SourceId, Source], *, lang: Lang
+    ) -> FactVerdict | None:
+        """Return what the documents say of `evidence`; `None` for evidence that is no excerpt of a document.
+
+        Falsified when the source is not listed, the file is gone or has other bytes than were read, is no text, or
+        does not hold exactly the excerpt at the characters and lines of the locator. Raises `OSError` if the file
+        can't be read.
+        """
+        source = sources.get(evidence.source)
+        if source is None:
+            reason = said(
+                lang,
+                en=f"the cited source {evidence.source!r} is not among the output's sources",
+                zh=f"引用的来源 {evidence.source!r} 不在该输出的来源列表中",
+            )
+            return _falsified("source_unknown", reason)
+        if source.origin not in {"source", "user"}:
+            return None
+        try:
+            data = self._loader.load(source.uri)
+        except DocumentMissing as missing:
+            reason = said(
+                lang,
+                en=f"the cited source does not exist: {missing}",
+                zh=f"引用的来源不存在：{source.uri!r}（{missing}）",
+            )
+            return _falsified("source_missing", reason)
+        if hashlib.sha256(data).hexdigest() != source.digest:
+            reason = said(
+                lang,
+                en=f"source changed since it was read: {source.uri!r}",
+                zh=f"来源在读取之后被改动：{source.uri!r}",
+            )
+            return _falsified("source_changed", reason)
+        return _at_place(evidence, source, data, lang)
+
+
+def place(source: Source, locator: LineSpan) -> str:
+    """Return where a span stands, as people write it: `path:line`, or `path:first-last`."""
+    lines = str(locator.start_line)
+    if locator.end_line != locator.start_line:
+        lines += f"-{locator.end_line}"
+    return f"{source.uri}:{lines}"
+
+
+def _at_place(evidence: Evidence, source: Source, data: bytes, lang: Lang) -> FactVerdict:
+    decoded = decode_note(data)
+    if decoded is None:
+        reason = said(
+            lang,
+            en=f"{source.uri!r} is not a text, so no lines of it can be cited",
+            zh=f"{source.uri!r} 不是文本文件，无法引用其中的行",
+        )
+        return _falsified("place_missing", reason)
+    text, span = decoded.text, evidence.locator
+    where = place(source, span)
+    if span.source != evidence.source or not 0 <= span.start_char < span.end_char <= len(text):
+        reason = said(
+            lang,
+            en=f"the cited place does not exist: {where}, characters {span.start_char}-{span.end_char}",
+            zh=f"引用的位置不存在：{where}，字符 {span.start_char}-{span.end_char}",
+        )
+        return _falsified("place_missing", reason)
+    if text[span.start_char : span.end_char] != evidence.text:
+        return _falsified("excerpt_differs", _differs(evidence, where, text, lang))
+    starts = line_starts(text)
+    lines = bisect_right(starts, span.start_char), bisect_right(starts, span.end_char - 1)
+    if lines != (span.start_line, span.end_line):
+        reason = said(
+            lang,
+            en=f"the cited lines are wrong: {where}, but the excerpt stands on lines {lines[0]}-{lines[1]}",
+            zh=f"引用的行号有误：{where}，而该摘录位于第 {lines[0]}-{lines[1]} 行",
+        )
+        return _falsified("place_missing", reason)
+    return FactVerdict(verdict=Verified(source=where))
+
+
+def _differs(evidence: Evidence, where: str, text: str, lang: Lang) -> str:
+    elsewhere = text.find(evidence.text) if evidence.text else -1
+    if elsewhere < 0:
+        return said(
+            lang,
+            en=f"the excerpt does not stand at {where}, nor anywhere else in that source",
+            zh=f"{where} 处没有该摘录，该来源的其他位置也没有",
+        )
+    line = bisect_right(line_starts(text), elsewhere)
+    return said(
+        lang,
+        en=f"the excerpt does not stand at {where}; the same words stand on line {line}",
+        zh=f"{where} 处没有该摘录；相同的文字位于第 {line} 行",
+    )
+
+
+def _falsified(defect: Defect, reason: str) -> FactVerdict:
+    return FactVerdict(verdict=Falsified(reason=reason), defect=defect)

@@ -1,0 +1,60 @@
+"""Load the bytes of documents by their address: the port, and a folder that nothing leads out of."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from agents.retrieval.reading import MAX_NOTE_BYTES
+
+
+class DocumentMissing(LookupError):
+    """There is no document at this address; raised by loaders, a falsified citation for who traces evidence."""
+
+    def __init__(self, uri: str, why: str) -> None:
+        self.uri = uri
+        super().__init__(f"no document {uri!r}: {why}")
+
+
+class DocumentLoader(Protocol):
+    """Gives the bytes of a document as they are now."""
+
+    def load(self, uri: str) -> bytes:
+        """Return the bytes at `uri`; raises `DocumentMissing` if there is none, `OSError` if it can't be read."""
+        ...
+
+
+class FolderLoader:
+    """Loads files below one folder, by their path relative to it, written with `/`."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self._root = Path(folder)
+
+    def load(self, uri: str) -> bytes:
+        """Return the bytes of the file, at most `MAX_NOTE_BYTES` and one more.
+
+        A longer file was never read as a note, so that the cut can only make a digest differ. Raises
+        `DocumentMissing` for an address that is absent, no regular file, or leads out of the folder (by `..`, by an
+        absolute path or by a link), `OSError` if the folder or the file can't be read.
+        """
+        # Without the folder every citation would look fabricated: that is an unreadable source, not a false one.
+        root = self._root.resolve(strict=True)
+        path = self._inside(root, uri)
+        with path.open("rb") as file:
+            return file.read(MAX_NOTE_BYTES + 1)
+
+    def _inside(self, root: Path, uri: str) -> Path:
+        parts = PurePosixPath(uri)
+        if not uri or "\0" in uri or "\\" in uri or parts.is_absolute() or ".." in parts.parts:
+            raise DocumentMissing(uri, "the address does not stay inside the sources folder")
+        try:
+            path = root.joinpath(*parts.parts).resolve(strict=True)
+        except (FileNotFoundError, NotADirectoryError):
+            raise DocumentMissing(uri, "no such file in the sources folder") from None
+        except RuntimeError:
+            raise DocumentMissing(uri, "a link that leads to itself") from None
+        if not path.is_relative_to(root):
+            raise DocumentMissing(uri, "a link that leaves the sources folder")
+        if not path.is_file():
+            raise DocumentMissing(uri, "no regular file")
+        return path
