@@ -1,6 +1,6 @@
 """Hypothesis strategies for plans, contracts and edits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TypeVar, get_args
@@ -184,52 +184,82 @@ def plans(draw: st.DrawFn, *, min_nodes: int = 0, max_nodes: int = 8) -> Plan:
 @st.composite
 def edits(draw: st.DrawFn, plan: Plan) -> SimpleEdit | CompositeEdit:
     """An edit that mostly fits the plan, and sometimes does not."""
-    present = st.sampled_from([node.id for node in plan.subtasks]) if plan.subtasks else node_ids
-    any_id = present | node_ids
-    edge = st.builds(
-        Dependency,
-        source=any_id,
-        target=any_id,
-        output=st.sampled_from(PORTS),
-        input=st.sampled_from(PORTS),
-    )
-    if plan.dependencies:
-        edge = edge | st.sampled_from(plan.dependencies)
-    fresh = subtasks(node_ids)
-    simple: st.SearchStrategy[SimpleEdit] = st.one_of(
-        st.builds(AddNode, subtask=fresh, position=st.none() | st.integers(0, 8)),
-        st.builds(RemoveNode, node=present),
-        st.builds(RenameNode, node=present, to=node_ids),
-        st.builds(
-            SplitNode,
-            node=present,
-            parts=st.lists(fresh, min_size=2, max_size=3, unique_by=lambda n: n.id).map(tuple),
-        ),
-        _serial_splits(present),
-        st.builds(
-            MergeNodes, nodes=st.lists(present, min_size=2, max_size=3).map(tuple), into=subtasks(any_id)
-        ),
-        st.builds(Connect, dependency=edge),
-        st.builds(Cut, dependency=edge),
-        st.builds(
-            UpdateNode,
-            node=present,
-            title=st.none() | names,
-            params=st.none() | params,
-            estimate=st.none() | st.floats(0.5, 4),
-        ),
-        st.builds(SetParams, node=present, values=params, remove=st.sampled_from([(), ("x",), ("nope",)])),
-    )
+    simple = st.sampled_from(OPERATIONS).flatmap(lambda operation: operation(plan))
     if draw(st.integers(0, 4)) == 0:
         return compose(*draw(st.lists(simple, max_size=3)))
     return draw(simple)
 
 
-@st.composite
-def _serial_splits(draw: st.DrawFn, present: st.SearchStrategy[NodeId]) -> SplitNode:
-    first, second = draw(st.lists(subtasks(), min_size=2, max_size=2, unique_by=lambda n: n.id))
-    inner = chain_edge(first.id, second.id, "claims", "claims")
-    return SplitNode(node=draw(present), parts=(first, second), inner=(inner,))
+def _present(plan: Plan) -> st.SearchStrategy[NodeId]:
+    return st.sampled_from([node.id for node in plan.subtasks]) if plan.subtasks else node_ids
+
+
+def _any_edge(plan: Plan) -> st.SearchStrategy[Dependency]:
+    ends, ports = _present(plan) | node_ids, st.sampled_from(PORTS)
+    edge = st.builds(chain_edge, ends, ends, ports, ports)
+    return edge | st.sampled_from(plan.dependencies) if plan.dependencies else edge
+
+
+def _additions(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
+    places = st.sampled_from([None, 0, len(plan.subtasks), len(plan.subtasks) + 1])
+    return st.builds(lambda node, place: AddNode(subtask=node, position=place), subtasks(), places)
+
+
+def _parts(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
+    parts = st.lists(subtasks(), min_size=2, max_size=3, unique_by=lambda node: node.id)
+    return st.builds(
+        lambda node, parts, serial: SplitNode(
+            node=node,
+            parts=tuple(parts),
+            inner=(chain_edge(parts[0].id, parts[1].id),) if serial else (),
+        ),
+        _present(plan),
+        parts,
+        st.booleans(),
+    )
+
+
+def _merges(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
+    return st.builds(
+        lambda nodes, into: MergeNodes(nodes=tuple(nodes), into=into),
+        st.lists(_present(plan), min_size=2, max_size=3),
+        subtasks(_present(plan) | node_ids),
+    )
+
+
+def _updates(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
+    return st.builds(
+        lambda node, title, values, estimate: UpdateNode(
+            node=node, title=title, params=values, estimate=estimate
+        ),
+        _present(plan),
+        st.none() | names,
+        st.none() | params,
+        st.sampled_from([None, 0.5, 4.0]),
+    )
+
+
+def _param_edits(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
+    return st.builds(
+        lambda node, values, remove: SetParams(node=node, values=values, remove=remove),
+        _present(plan),
+        params,
+        st.sampled_from([(), ("x",), ("nope",)]),
+    )
+
+
+OPERATIONS: Sequence[Callable[[Plan], st.SearchStrategy[SimpleEdit]]] = (
+    _additions,
+    lambda plan: _present(plan).map(lambda node: RemoveNode(node=node)),
+    lambda plan: st.builds(lambda node, to: RenameNode(node=node, to=to), _present(plan), node_ids),
+    _parts,
+    _merges,
+    lambda plan: _any_edge(plan).map(lambda edge: Connect(dependency=edge)),
+    lambda plan: _any_edge(plan).map(lambda edge: Cut(dependency=edge)),
+    _updates,
+    _param_edits,
+)
+"""One strategy for each kind of edit; building only the one that is drawn keeps this quick."""
 
 
 contracts: st.SearchStrategy[TaskContract] = st.builds(
