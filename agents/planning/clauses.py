@@ -14,9 +14,7 @@ import rjieba
 
 from agents.planning.language import CJK
 
-_PAIRS: Final = {
-    "“": "”", "「": "」", "『": "』", "《": "》", "〈": "〉", "（": "）", "(": ")", "[": "]", "【": "】", '"': '"', "`": "`",
-}  # fmt: skip
+_PAIRS: Final = dict(zip('“「『《〈（([【"`', '”」』》〉）)]】"`', strict=True))
 _QUOTES: Final = ("“”", "「」", "『』", '""', "‘’", "''")
 
 _ABBREVIATION = re.compile(
@@ -25,7 +23,9 @@ _ABBREVIATION = re.compile(
 )
 _ENDS: Final = "。！？!?；;\n"
 _CONJUNCTIONS: Final = frozenset({"和", "与", "及", "以及", "跟", "或", "或者", "还是", "并", "同"})
-_COUNTED = re.compile(r"(?<=\S)(?:这|那)?[两二三四五六七八九十几多0-9]+(?:种|个|家|座|类|款|项|者|条|方|大)\S*$")
+_COUNTED = re.compile(
+    r"(?<=\S)(?:这|那)?[两二三四五六七八九十几多0-9]+(?:种|个|家|座|类|款|项|者|条|方|大)\S*$"
+)
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|both|its|their|either|any|all)\s+)+", re.IGNORECASE)
 _ETC = re.compile(r"(?:\s*,?\s*(?:etc\.?|and so on)|\s*等(?:等)?)$", re.IGNORECASE)
 

@@ -14,7 +14,8 @@ _FENCE = re.compile(r"^\s*(?:```|~~~).*$")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _BULLET = re.compile(
-    r"^\s*(?:[-*+•·‣–—]\s+|\[[ xX]\]\s+|(?:\d{1,3}|[a-zA-Z]|Q\s?\d{1,3})[.)、．:：]\s*(?=\S)|[（(](?:\d{1,3}|[a-z])[)）]\s*"
+    r"^\s*(?:[-*+•·‣–—]\s+|\[[ xX]\]\s+|(?:\d{1,3}|[a-zA-Z]|Q\s?\d{1,3})[.)、．:：]\s*(?=\S)|[（(]"
+    r"(?:\d{1,3}|[a-z])[)）]\s*"
     r"|[①-⑳]\s*|[（(][一二三四五六七八九十]{1,3}[)）]\s*|[一二三四五六七八九十]{1,3}[、.．]\s*)+"
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
@@ -39,7 +40,7 @@ class Passage:
     @property
     def whole(self) -> str:
         """The passage on one line, for titles and for the parts of it that nothing else names."""
-        return " ".join(part for part in (self.text, "; ".join(self.items)) if part)
+        return ": ".join(part for part in (self.text, "; ".join(self.items)) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

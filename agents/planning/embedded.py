@@ -1,0 +1,193 @@
+"""The embedded planner: a goal in, its intent, contract and plan out; no model, no network, always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agents.operations import NOTES, REPORT, TABLE
+from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
+from agents.planning.drafting import PlanDraft
+from agents.planning.intent import Prohibitions, resolve_prohibitions, state_intent
+from agents.planning.language import detect_language
+from agents.planning.reading import read_goal
+from agents.planning.readings import Reading
+from agents.planning.templates import COMPUTING, draft_task
+from agents.planning.wording import listing, say, shorten
+from graphs.contract import Goal, Intent, Lang, Limits, TaskContract
+from graphs.plan import NodeId, Plan
+from masks.domains import DomainId, DomainRegistry
+
+NO_TASK = "none"
+"""Kind of the contract of a text that asks for nothing."""
+
+MIXED = "mixed"
+"""Kind of the contract of a goal with tasks of several kinds."""
+
+
+class EmptyGoal(ValueError):
+    """A goal without a single character. The caller shows it; the user types a goal."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._messages: dict[Lang, str] = {
+            "en": (
+                f"The goal is empty (got {text!r}). Accepted: a question or a task in English or Chinese. "
+                "Type one, for example “What does the battery cost?”."
+            ),
+            "zh": (
+                f"目标为空（收到 {text!r}）。可接受：中文或英文的问题或任务。"
+                "请输入，例如“电池系统的造价是多少？”。"
+            ),
+        }
+        super().__init__(self._messages["en"])
+
+    def message(self, lang: Lang) -> str:
+        """Return the message in `lang`."""
+        return self._messages[lang]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What the user sets beside the words of the goal."""
+
+    allow_unresolved: bool | None = None
+    """Whether open questions may stay open; `None`: as the goal says, else not."""
+    forbidden: tuple[str, ...] = ()
+    """Further prohibitions: `domain:<id>` or words."""
+    limits: Limits | None = None
+    """Limits of the run; `None`: the research contract's, once for every searching sub-task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedGoal:
+    """What the planner proposes for the review."""
+
+    intent: Intent
+    contract: TaskContract
+    plan: Plan
+    notes: tuple[str, ...]
+    """What the reviewer should know, in the goal's language."""
+
+
+def plan_goal(
+    goal: Goal,
+    registry: DomainRegistry,
+    rank: DomainRanker,
+    catalogue: Sequence[NoteOutline] | None = None,
+    options: PlanOptions | None = None,
+) -> PlannedGoal:
+    """Return intent, contract and plan of `goal`; equal arguments give equal results.
+
+    The plan of a goal that asks for something has no lint error. A text that asks for nothing ("thanks", blanks,
+    emoji) gives an empty plan, a contract without demands and a note that says so. Raises `EmptyGoal` for an empty
+    text and `UnknownDomain` for an option `domain:<id>` that the registry does not know.
+    """
+    chosen = options or PlanOptions()
+    if not goal.text:
+        raise EmptyGoal(goal.text)
+    reading = read_goal(goal.text)
+    prohibitions = resolve_prohibitions((*reading.prohibitions, *chosen.forbidden), registry)
+    intent = state_intent(goal, reading, prohibitions)
+    if not reading.tasks:
+        note = say("note_no_task", goal.lang, text=goal.text)
+        return PlannedGoal(intent=intent, contract=TaskContract(kind=NO_TASK), plan=Plan(), notes=(note,))
+    finder = DomainFinder(
+        rank=rank,
+        registry=registry,
+        outlines=tuple(catalogue or ()),
+        forbidden=leaves_of(prohibitions.domains, registry),
+    )
+    draft = PlanDraft(lang=goal.lang, finder=finder)
+    _draft_plan(reading, draft)
+    plan = draft.plan()
+    contract = _contract(reading, prohibitions, chosen, draft)
+    notes = (*draft.notes, *_notes(goal, reading, prohibitions, finder, plan))
+    return PlannedGoal(intent=intent, contract=contract, plan=plan, notes=tuple(dict.fromkeys(notes)))
+
+
+def _draft_plan(reading: Reading, draft: PlanDraft) -> None:
+    delivered: list[NodeId] = []
+    for task in reading.tasks:
+        delivered.extend(draft_task(task, draft))
+    cited = draft.accept("cited", say("accept_cited", draft.lang), "claims_cited")
+    exists = draft.accept("report", say("accept_report", draft.lang), "artefact_exists")
+    asked = [c.id for c in draft.criteria if c.kind in ("question_answered", "field_filled")]
+    questions = [c.question for c in draft.criteria if c.question is not None]
+    draft.add(
+        "report",
+        say("title_report", draft.lang),
+        "do_report",
+        {"title": _report_title(reading, draft.lang), "questions": list(questions)},
+        after=delivered,
+        # The report carries claims of its inputs and adds none: it needs no domain of its own.
+        domains={},
+        acceptance=[*asked, cited, exists],
+        estimate=COMPUTING,
+    )
+
+
+def _report_title(reading: Reading, lang: Lang) -> str:
+    words = [task.title for task in reading.tasks if task.kind == "outline"]
+    topics = [topic for task in reading.tasks if task.kind == "summarise" for topic in task.topics]
+    compared = [listing(task.items, lang) for task in reading.tasks if task.kind == "compare"]
+    asked = [
+        task.questions[0] for task in reading.tasks if task.kind == "research" and len(task.questions) == 1
+    ]
+    unclear = [task.topic for task in reading.tasks if task.kind == "unclear"]
+    named = [*words, *topics, *compared, *asked, *unclear]
+    return shorten(named[0], lang) if len(named) == 1 else say("title_report", lang)
+
+
+def _contract(
+    reading: Reading, prohibitions: Prohibitions, options: PlanOptions, draft: PlanDraft
+) -> TaskContract:
+    kinds = list(dict.fromkeys(task.kind for task in reading.tasks))
+    tabular = any(subtask.operation in ("compare", "extract") for subtask in draft.subtasks)
+    allowed = options.allow_unresolved
+    return TaskContract(
+        kind=kinds[0] if len(kinds) == 1 else MIXED,
+        inputs=(NOTES,),
+        outputs=(REPORT, TABLE) if tabular else (REPORT,),
+        acceptance=tuple(draft.criteria),
+        limits=options.limits or _limits(draft),
+        forbidden=prohibitions.entries(),
+        allow_unresolved=reading.unresolved_allowed if allowed is None else allowed,
+    )
+
+
+def _limits(draft: PlanDraft) -> Limits:
+    """Give every searching sub-task the actions and tool calls of one research contract (000 3.1)."""
+    default = Limits()
+    loops = max(1, sum(subtask.kind == "loop" for subtask in draft.subtasks))
+    return replace(
+        default, max_actions=default.max_actions * loops, max_tool_calls=default.max_tool_calls * loops
+    )
+
+
+def _notes(
+    goal: Goal, reading: Reading, prohibitions: Prohibitions, finder: DomainFinder, plan: Plan
+) -> list[str]:
+    notes = [say("note_context", goal.lang, text=shorten(text, goal.lang)) for text in reading.context]
+    if detect_language(goal.text, goal.lang).mixed:
+        notes.append(say("note_mixed", goal.lang))
+    blind = [s.title for s in plan.subtasks if s.kind == "loop" and not s.required_domains]
+    if blind:
+        notes.append(say("note_no_domains", goal.lang, text=listing(tuple(blind), goal.lang)))
+    needed = _forbidden_but_needed(goal, reading, prohibitions, finder)
+    if needed:
+        names = tuple(finder.registry.get(domain).names[goal.lang] for domain in needed)
+        notes.append(say("note_forbidden_needed", goal.lang, domains=listing(names, goal.lang)))
+    return notes
+
+
+def _forbidden_but_needed(
+    goal: Goal, reading: Reading, prohibitions: Prohibitions, finder: DomainFinder
+) -> tuple[DomainId, ...]:
+    """Return the forbidden domains that would have been the first choice for a question."""
+    if not prohibitions.domains:
+        return ()
+    free = replace(finder, forbidden=frozenset())
+    asked = [question for task in reading.tasks if task.kind == "research" for question in task.questions]
+    first = {next(iter(free.of(text)), "") for text in asked or [goal.text]}
+    return tuple(domain for domain in sorted(finder.forbidden) if domain in first)

@@ -1,0 +1,256 @@
+"""Goals that put things beside each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from agents.planning.clauses import enumeration
+from agents.planning.language import CJK, detect_language
+from agents.planning.readings import CompareTask
+
+ASSUMED_ASPECTS: Final = {
+    "en": ("purpose", "cost", "advantages", "disadvantages"),
+    "zh": ("用途", "成本", "优点", "缺点"),
+}
+"""What is compared where the goal names no aspect; the review shows that it is assumed."""
+
+_DIFFERENCE_EN: Final = (
+    r"(?:differences?|similarit(?:y|ies)(?: and differences?)?|differences? and similarit(?:y|ies)"
+    r"|trade-?offs?|comparison)"
+)
+_DIFFERENCE_ZH: Final = (
+    r"(?:区别|差异|差别|不同(?:点|之处)?|异同(?:点)?|优劣|高低|好坏|特点|情况|对比|比较|关系)"
+)
+
+_MARKER_EN = re.compile(
+    r"\s*,?\s+(?:in terms of|with (?:respect|regard) to|with regards to|in regard to|as regards|regarding"
+    r"|concerning|according to|based on"
+    r"|on the basis of|in light of|considering|across|along|under the (?:aspects?|headings?) of|by looking"
+    r" at|focus(?:ing|sed)? on)\s+",
+    re.IGNORECASE,
+)
+_ON = re.compile(r"\s+on\s+", re.IGNORECASE)
+_BY = re.compile(r"\s+(?:by|for|over|as to)\s+", re.IGNORECASE)
+_TAIL_EN = re.compile(
+    r"\s*,?\s*\b(?:as (?:follows|criteria)|as aspects|criteria|in a table|as a table|side by side|with each other)\s*$",
+    re.IGNORECASE,
+)
+
+_EN_FORMS: Final = (
+    re.compile(
+        r"^(?:compare|contrast|weigh(?: up)?|juxtapose)(?:\s+and\s+contrast)?\s+(?P<rest>.+)$", re.IGNORECASE
+    ),
+    re.compile(
+        rf"^(?:(?:make|give|write|do|prepare|draw up|create|show|list|explain|describe|find|what (?:is"
+        rf"|are))\s+)?(?:me\s+)?(?:the\s+|a\s+|an\s+)?"
+        rf"(?:main |key |short |brief |detailed )*{_DIFFERENCE_EN}\s+(?:between|of)\s+(?P<rest>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(r"^how (?:do|does|did)\s+(?P<rest>.+?)\s+(?:compare|differ)(?P<after>\s+.*)?$", re.IGNORECASE),
+    re.compile(
+        r"^(?:pros and cons|advantages and disadvantages|strengths and weaknesses) of (?P<rest>.+)$",
+        re.IGNORECASE,
+    ),
+)
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_BETTER_EN = re.compile(
+    r"^(?:which|what|who) (?:one )?(?:is|are|would be|has|have|costs?|lasts?|offers?)\s+"
+    r"(?P<aspect>[\w\s-]{2,40}?)\s*[,:–-]\s*(?P<rest>.+\s(?:or|vs\.?|versus)\s.+)$",
+    re.IGNORECASE,
+)
+
+_ZH_IN = re.compile(
+    rf"^(?:对|将|把)?(?P<items>.+?)(?:进行|做|作|加以)?(?:一?个?)(?:比较|对比)?(?:之间)?在(?P<aspects>.+?)"
+    rf"(?:等)?(?:[两二三四五六几]?个?)"
+    rf"(?:方面|上|维度|角度|层面|指标)(?:的?(?:主要)?{_DIFFERENCE_ZH}|(?:进行|做)?(?:比较|对比)|有(?:什么"
+    rf"|何|哪些){_DIFFERENCE_ZH})?$"
+)
+_ZH_FROM = re.compile(
+    r"^(?:从|就|按照?|围绕|针对)(?P<aspects>.+?)(?:等)?(?:[两二三四五六几]?个?)(?:方面|角度|维度|层面|指标"
+    r"|来|出发)*[，,]?(?:来)?"
+    r"(?:比较|对比)(?:一下)?(?P<items>.+)$"
+)
+_ZH_VERB = re.compile(r"^(?:比较|对比|比一比|权衡|比对)(?:一下|分析)?(?P<rest>.+)$")
+_ZH_TAKE = re.compile(r"^(?:对|将|把)(?P<rest>.+?)(?:进行|做|作|加以)(?:一?个?)(?:比较|对比)(?P<after>.*)$")
+_ZH_DIFFER = re.compile(
+    rf"^(?P<rest>.+?)(?:之间)?(?:的|有(?:什么|何|哪些)?)(?:主要)?{_DIFFERENCE_ZH}(?:是什么|在哪里?|有哪些|何在|吗)?$"
+)
+_ZH_BETTER = re.compile(
+    r"^(?P<rest>.+?)(?:[，,]?)(?:哪个|哪一个|哪种|谁)(?:更|最)(?P<aspect>[^，,。？?]{1,10})$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    items: tuple[str, ...]
+    aspects: tuple[str, ...]
+
+
+def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | None:
+    """Read a comparison; a string is a comparison whose things are not named, `None` is something else.
+
+    `listed` is the list that the sentence introduces: its things, or its aspects where the sentence names the
+    things.
+
+    >>> read_comparison("Compare A and B on cost and safety", ())
+    CompareTask(items=('A', 'B'), aspects=('cost', 'safety'), assumed_aspects=False, kind='compare')
+    """
+    body = text.strip(" 。.?？!！;；")
+    parts = _english(body) or _chinese(body)
+    if parts is None:
+        return None
+    members = tuple(member for entry in listed for member in enumeration(entry))
+    items, aspects = parts.items, parts.aspects
+    if members and len(items) < 2:
+        items, aspects = members, aspects or _aspects_beside_list(body)
+    elif members:
+        aspects = aspects or members
+    if len(items) < 2:
+        return body
+    lang = detect_language(text).lang
+    aspects = tuple(aspect for aspect in aspects if aspect not in items)
+    return CompareTask(items=items, aspects=aspects or ASSUMED_ASPECTS[lang], assumed_aspects=not aspects)
+
+
+def _aspects_beside_list(body: str) -> tuple[str, ...]:
+    """Read the aspects of `compare the cost of the following plans`, `比较以下方案的成本`."""
+    for pattern in (
+        r"\b(?:on|by|in terms of|regarding|with respect to)\s+(.+)$",
+        r"^(?:compare|contrast)\s+(?:the\s+)?(.+?)\s+(?:of|between)\b",
+        r"(?:在)?([^的在]+?)(?:等)?(?:方面|角度|维度)",
+        r"的([^的]+)$",
+    ):
+        match = re.search(pattern, body, re.IGNORECASE)
+        if match:
+            return _zh_aspects(match[1])
+    return ()
+
+
+def _english(body: str) -> _Parts | None:
+    for form in _EN_FORMS:
+        match = form.match(body)
+        if match:
+            rest = match["rest"] + (match.groupdict().get("after") or "")
+            fixed = ("advantages", "disadvantages") if form is _EN_FORMS[-1] else ()
+            parts = _items_and_aspects(rest)
+            if fixed and len(parts.items) < 2:
+                return None
+            return _Parts(items=parts.items, aspects=fixed or parts.aspects)
+    better = _BETTER_EN.match(body)
+    if better:
+        return _Parts(items=enumeration(better["rest"]), aspects=(better["aspect"].strip(),))
+    if _VERSUS.search(body) and not re.match(r"(?:what|why|how|when|where|who)\b", body, re.IGNORECASE):
+        return _items_and_aspects(body)
+    return None
+
+
+def _items_and_aspects(rest: str) -> _Parts:
+    rest = _TAIL_EN.sub("", rest.strip())
+    marked = _MARKER_EN.search(rest)
+    if marked is None:
+        found = list(_ON.finditer(rest)) or [m for m in _BY.finditer(rest) if _plausible(rest, m)]
+        marked = found[-1] if found else None
+    if marked is not None and len(enumeration(_with_to(rest[: marked.start()]))) > 1:
+        left = _shared_aspect(rest[: marked.start()])
+        return _Parts(items=left.items, aspects=(*left.aspects, *enumeration(rest[marked.end() :])))
+    if marked is not None and _ON.fullmatch(marked.group(0)) is None:
+        left_items = enumeration(_with_to(rest[: marked.start()]))
+        return _Parts(items=left_items, aspects=enumeration(rest[marked.end() :]))
+    return _shared_aspect(rest)
+
+
+def _plausible(rest: str, match: re.Match[str]) -> bool:
+    """`by`, `for`, `over` name aspects only after two things."""
+    return len(enumeration(_with_to(rest[: match.start()]))) > 1
+
+
+def _shared_aspect(rest: str) -> _Parts:
+    """Read `the cost and safety of A and B` and `the cost of A and that of B`."""
+    members = enumeration(_with_to(rest))
+    pairs = [
+        re.match(r"(?:the\s+)?(?P<aspect>[^,]+?) of (?P<item>.+)$", member, re.IGNORECASE)
+        for member in members
+    ]
+    first = pairs[0] if pairs else None
+    if first is not None and len(members) > 1:
+        aspect = first["aspect"].casefold()
+        same = [p for p in pairs if p is not None and p["aspect"].casefold() in (aspect, "that", "those")]
+        if len(same) == len(members):
+            return _Parts(items=tuple(p["item"].strip() for p in same), aspects=(first["aspect"].strip(),))
+    split = re.match(
+        r"(?:the\s+)?(?P<aspects>.+?)\s+(?:of|between|for|in)\s+(?P<items>.+)$", rest, re.IGNORECASE
+    )
+    if split and len(enumeration(_with_to(split["items"]))) > 1 and not _VERSUS.search(split["aspects"]):
+        aspects = enumeration(split["aspects"])
+        if all(len(aspect.split()) <= 4 for aspect in aspects):
+            return _Parts(items=enumeration(_with_to(split["items"])), aspects=aspects)
+    return _Parts(items=members, aspects=())
+
+
+def _with_to(text: str) -> str:
+    """Write `A with B`, `A to B`, `A against B` as an enumeration."""
+    if re.search(r",|\band\b|\bor\b|、|和|与", text, re.IGNORECASE):
+        return re.sub(r"^between\s+", "", text, flags=re.IGNORECASE)
+    return re.sub(r"\s+(?:with|to|against|from)\s+", " and ", text, count=1, flags=re.IGNORECASE)
+
+
+def _chinese(body: str) -> _Parts | None:
+    if not re.search(f"[{CJK}]", body):
+        return None
+    source = _ZH_FROM.match(body)
+    if source:
+        return _Parts(items=_zh_items(source["items"]), aspects=_zh_aspects(source["aspects"]))
+    verb = _ZH_VERB.match(body)
+    taken = None if verb else _ZH_TAKE.match(body)
+    if verb or taken:
+        rest = verb["rest"] if verb else taken["rest"] + taken["after"] if taken else ""
+        inside = _ZH_IN.match(rest)
+        if inside:
+            return _Parts(items=_zh_items(inside["items"]), aspects=_zh_aspects(inside["aspects"]))
+        return _zh_of(rest)
+    inside = _ZH_IN.match(body)
+    if inside and re.search(rf"{_DIFFERENCE_ZH}$", body) and len(_zh_items(inside["items"])) > 1:
+        return _Parts(items=_zh_items(inside["items"]), aspects=_zh_aspects(inside["aspects"]))
+    better = _ZH_BETTER.match(body)
+    if better and len(_zh_items(better["rest"])) > 1:
+        return _Parts(
+            items=_zh_items(better["rest"]), aspects=(re.sub("(?:一?些|一?点)$", "", better["aspect"]),)
+        )
+    differ = _ZH_DIFFER.match(body)
+    if differ and len(_zh_items(differ["rest"])) > 1 and re.search("区别|差异|差别|不同|异同|优劣", body):
+        return _Parts(items=_zh_items(differ["rest"]), aspects=())
+    return None
+
+
+def _zh_of(rest: str) -> _Parts:
+    """Read `甲、乙、丙的成本与寿命`: the last 的 with at least two things before it divides."""
+    text = re.sub(r"(?:之间)?(?:的)?(?:主要)?(?:区别|差异|差别|不同|异同|优劣|高低|好坏)$", "", rest)
+    for match in reversed(list(re.finditer("的", text))):
+        items = _zh_items(text[: match.start()])
+        aspects = _zh_aspects(text[match.end() :])
+        if len(items) > 1 and aspects:
+            return _Parts(items=items, aspects=aspects)
+    return _Parts(items=_zh_items(text), aspects=())
+
+
+def _zh_items(text: str) -> tuple[str, ...]:
+    trimmed = re.sub(r"(?:之间|两者|二者|三者|各自|分别)+$", "", text.strip(" ，,：:"))
+    return tuple(
+        stripped
+        for member in enumeration(
+            re.sub(r"\s*(?:跟|同|相比于?|相较于?)\s*", "和", trimmed, count=1)
+            if "、" not in trimmed
+            else trimmed
+        )
+        if (stripped := re.sub(r"(?:之间|两者|二者|相比)$", "", member))
+    )
+
+
+def _zh_aspects(text: str) -> tuple[str, ...]:
+    trimmed = re.sub(rf"(?:等)?(?:方面|指标|维度|问题)?(?:的?{_DIFFERENCE_ZH})?$", "", text.strip(" ，,：:"))
+    found: list[str] = []
+    for aspect in enumeration(trimmed) if trimmed else ():
+        found.extend(("优点", "缺点") if aspect in ("优缺点", "优势和劣势", "利弊") else (aspect,))
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,113 @@
+"""Goals that want a table filled."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agents.planning.clauses import enumeration
+from agents.planning.readings import ExtractTask
+
+_TABLE_EN: Final = (
+    r"(?:(?:as|in|into|in the form of)\s+(?:a\s+|one\s+)?(?:single\s+)?(?:table|spreadsheet|csv|tabular"
+    r" form)s?)"
+)
+_EACH_EN: Final = r"(?P<each>(?:every|each|all(?: of)?(?: the)?)\s+[\w' -]+?)"
+_VERB_EN = re.compile(
+    r"^(?:extract|pull(?: out)?|tabulate|harvest|collect|list|give|show|put|compile|record|get|gather"
+    r"|note)\b(?:\s+me)?\s+(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_STRONG_EN = re.compile(r"^(?:extract|pull out|tabulate)\b", re.IGNORECASE)
+_MAKE_EN = re.compile(
+    r"^(?:make|create|build|produce|prepare|draw up|give|fill(?: in)?|compile|generate|write)\s+(?:me\s+)?"
+    r"(?:a|one|the)\s+(?:\w+\s+)?(?:table|spreadsheet)"
+    r"\s+(?:of|with|showing|listing|containing|for)\s+(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_TABLE_TAIL = re.compile(
+    rf"\s*,?\s*(?:and\s+(?:put|list|show)\s+(?:them|it|this)\s+)?{_TABLE_EN}\s*", re.IGNORECASE
+)
+_WHERE_EN = re.compile(
+    rf"\s+(?:of|from|for|in)\s+(?:{_EACH_EN}|(?P<named>.+?))(?:\s+(?:in|from|mentioned in)\s+(?:the|these"
+    rf"|my)\s+(?:notes?|sources?|documents?|files?|folder))?$",
+    re.IGNORECASE,
+)
+_FOLDER_EN = re.compile(
+    r"^(?:the|these|my|all|our)?\s*(?:notes?|sources?|documents?|files?|folder|material)$", re.IGNORECASE
+)
+
+_TABLE_ZH: Final = (
+    r"(?:[，,]?\s*(?:并|再|然后)?(?:请)?(?:以|用|整理成|列成|做成|制成|汇总成|填入|形成|按|列|做|整理为)"
+    r"(?:一?[张个份]?)?(?:表格?|清单表|Excel|电子表格)(?:的?形式)?(?:列出|呈现|输出|给出|汇总)?)"
+)
+_VERB_ZH = re.compile(
+    r"^(?:提取|抽取|摘录|摘出|抽出|摘取|整理|列出|汇总|统计|收集|找出|记录|把|将|制作|列表)(?:出)?(?P<rest>.+)$"
+)
+_STRONG_ZH = re.compile(r"^(?:提取|抽取|摘录|摘出|抽出|摘取)")
+_EACH_ZH = re.compile(
+    r"^(?P<each>(?:每(?:一)?(?:份|个|篇|条|项|座|台|家|名|次|笔|位|种|款)?|所有|全部|各(?:个|份|项|家"
+    r"|座)?)[^的]+?)(?:中|里|内)?的(?P<columns>.+)$"
+)
+_NAMED_ZH = re.compile(r"^(?P<named>.+)的(?P<columns>[^的]+)$")
+_TAIL_ZH = re.compile(r"(?:等)?(?:信息|字段|内容|数据)?(?:提取出来|列出来|整理出来|摘出来)?$")
+
+
+def read_extraction(text: str, listed: tuple[str, ...]) -> ExtractTask | None:
+    """Read a goal that wants the same fields of several things, as a table.
+
+    >>> read_extraction("Extract the name, date and amount of every contract", ())
+    ExtractTask(columns=('name', 'date', 'amount'), rows=(), each='every contract', kind='extract')
+    """
+    body = text.strip(" 。.?？!！;；")
+    columns_listed = tuple(member for entry in listed for member in enumeration(entry))
+    return _english(body, columns_listed) or _chinese(body, columns_listed)
+
+
+def _english(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
+    made = _MAKE_EN.match(body)
+    verb = made or _VERB_EN.match(body)
+    tabular = made is not None or _TABLE_TAIL.search(body) is not None
+    if verb is None or not (tabular or _STRONG_EN.match(body)):
+        return None
+    rest = _TABLE_TAIL.sub(" ", verb["rest"]).strip(" ,:")
+    where = _WHERE_EN.search(rest)
+    if where is None:
+        return _task(listed or enumeration(rest))
+    columns = enumeration(rest[: where.start()])
+    if where["each"]:
+        return _task(listed or columns, each=where["each"].strip())
+    named = where["named"].strip()
+    if _FOLDER_EN.match(named):
+        return _task(listed or columns)
+    rows = enumeration(named)
+    if len(rows) > 1:
+        return _task(columns, rows=rows)
+    return _task(listed or columns, each=named)
+
+
+def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
+    verb = _VERB_ZH.match(body)
+    tabular = re.search(_TABLE_ZH, body) is not None or body.startswith("列表")
+    if verb is None or not (tabular or _STRONG_ZH.match(body)):
+        return None
+    rest = re.sub(_TABLE_ZH, "", verb["rest"]).strip(" ，,：:")
+    rest = re.sub(r"^(?:笔记|资料|文档|文件|材料)(?:中|里)(?:的)?", "", rest)
+    each = _EACH_ZH.match(rest)
+    if each:
+        return _task(listed or _columns_zh(each["columns"]), each=each["each"].strip())
+    named = _NAMED_ZH.match(rest)
+    if named is None:
+        return _task(listed or _columns_zh(rest))
+    rows = enumeration(named["named"])
+    if len(rows) > 1:
+        return _task(_columns_zh(named["columns"]), rows=rows)
+    return _task(listed or _columns_zh(named["columns"]), each=named["named"].strip())
+
+
+def _columns_zh(text: str) -> tuple[str, ...]:
+    return enumeration(_TAIL_ZH.sub("", text.strip(" ，,：:")))
+
+
+def _task(columns: tuple[str, ...], *, rows: tuple[str, ...] = (), each: str = "") -> ExtractTask | None:
+    return ExtractTask(columns=columns, rows=rows, each=each) if columns else None

@@ -1,0 +1,275 @@
+"""Goals that ask questions: with a question mark, or as an order to find something out."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agents.planning.clauses import enumeration, quoted, shielded
+from agents.planning.language import CJK
+from agents.planning.readings import Carried
+
+_WH_EN: Final = r"(?:what|which|who|whom|whose|when|where|why|how)"
+_AUX_EN: Final = (
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would|shall)"
+)
+_QUESTION_EN = re.compile(
+    rf"^(?:(?:and|or|but|so)\s+)?(?:(?:in|at|by|for|from|on|to|with|under|until|since|of)\s+)?(?:{_WH_EN}"
+    rf"|{_AUX_EN})\b.*[\w)]",
+    re.IGNORECASE,
+)
+_ORDER_EN = re.compile(
+    r"^(?:find(?: out| me)?|explain|describe|tell (?:me|us)|research|investigate|determine|establish"
+    r"|identify|list|name|state|analy[sz]e|work out"
+    r"|figure out|look (?:into|up)|show (?:me|how|what|why|when|which)|learn|give(?: me| us)?|discuss"
+    r"|define|answer|clarify|study|explore"
+    r"|i (?:want|need|would like) to (?:know|find out|understand)|i['’]d like to know|calculate|estimate"
+    r"|how|search(?: for)?|locate|collect|gather"
+    r"|report|note)\b",
+    re.IGNORECASE,
+)
+_QUESTION_ZH = re.compile(
+    r"什么|多少|哪(?!怕)|谁|何时|何地|何人|何种|为何|为什么|怎么|怎样|如何|几"
+    r"(?=[个种条项年月日天次家座台人岁点元倍成])|多[久长大高远快重深宽]"
+    r"|是否|能否|可否|有没有|是不是|会不会|能不能|吗$|呢$"
+)
+_ORDER_ZH = re.compile(
+    r"^(?:说明|解释|介绍|描述|研究|调查|调研|查明|查清|查一下|查查|查找|查询|找出|找到|找|列出|列举|分析"
+    r"|回答|阐述|指出|弄清|搞清|了解|告诉我|给出"
+    r"|讲讲|讲解|说说|谈谈|论述|评估|计算|估算|确定|识别|搜索|检索|收集|搜集|想知道|我想知道|我想了解"
+    r"|想了解|探讨|定义|简述)"
+)
+_LEADING_ZH: Final = re.compile(
+    r"^(?:回答|告诉我|我?想知道|我?想了解|请问|问一下|弄清楚?|搞清楚?|查一下|查查|查明|查清楚?|了解一下)"
+    r"(?:一下)?[，,：:]?"
+)
+_LEADING_EN: Final = re.compile(
+    r"^(?:answer|tell (?:me|us)|i (?:want|need|would like) to (?:know|find out|understand)|i['’]d like to"
+    r" know|find out|figure out|work out)(?:\s+about)?\s*[,:]?\s+",
+    re.IGNORECASE,
+)
+
+_AND_WH = re.compile(
+    rf"\s*,?\s+(?:and|or|as well as|and also)\s+(?=(?:(?:in|at|by|for|from|on|to|with|under|until|since"
+    rf"|of)\s+)?{_WH_EN}\b)"
+    rf"|\s*,\s+(?={_WH_EN}\b)",
+    re.IGNORECASE,
+)
+_SPLIT_ZH = re.compile(r"[，,；;](?:以及|并且|又|还有|另外|同时)?")
+_PRONOUN_EN = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|this|these|those|he|she|his|her|him)\b", re.IGNORECASE
+)
+_PRONOUN_ZH = re.compile(
+    r"(?:它们?|其(?!他|它|余|中|实|次|间)|该(?=[^\s])|这(?=[个些座种家项])|他们?|她们?|前者|后者)"
+)
+_SUBJECTLESS_ZH = re.compile(
+    r"^(?:又|还|都|分别|各)?(?:什么时候|何时|哪[年天月日]|在?哪里|为什么|为何|怎么|怎样|如何|由谁|谁来"
+    r"|谁[^，,]{1,4}$|多少|多久|多长|有多|有什么|有哪些|是什么|是多少|是否|能否"
+    r"|有没有|最[大小高低]|需要|要花|包括)"
+)
+
+_LIST_OF_EN = re.compile(
+    r"^(?P<lead>what (?:is|are|was|were)|explain|describe|give(?: me)?|list|find(?: out)?|name|state|tell"
+    r" me|identify|research|analy[sz]e|discuss|investigate)"
+    r"\s+(?P<parts>.+?)\s+(?P<of>of|for)\s+(?P<subject>(?!(?:and|or)\b).+)$",
+    re.IGNORECASE,
+)
+_LIST_OF_ZH = re.compile(
+    r"^(?P<lead>(?:说明|解释|介绍|描述|列出|分析|给出|查明|研究|指出)?)(?P<subject>[^，,；;]+)的"
+    r"(?P<parts>[^的，,]+?)(?P<tail>(?:分别|各)?(?:是多少|是什么|有哪些|为多少|如何|怎样|怎么样|是怎样的"
+    r"|多少)?)$"
+)
+_MAX_PART_WORDS: Final = 4
+"""English words of one member of a list of properties; longer ones are clauses of their own."""
+_MAX_PART_HAN: Final = 10
+"""The same in Chinese characters."""
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a sentence asks something, with or without its question mark."""
+    body = text.strip()
+    if re.search(f"[{CJK}]", body) and not _QUESTION_EN.match(body):
+        return body.endswith(("?", "？")) or _QUESTION_ZH.search(body.rstrip(" ?？。.!！")) is not None
+    return body.endswith(("?", "？")) or _QUESTION_EN.match(body) is not None
+
+
+def is_order(text: str) -> bool:
+    """Tell whether a sentence orders to find something out."""
+    body = text.strip()
+    return _ORDER_EN.match(body) is not None or _ORDER_ZH.match(body) is not None
+
+
+def read_questions(text: str, listed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the questions of a sentence and of the list that it introduces; empty if it asks none.
+
+    >>> read_questions("What does it cost, and when does the offer expire?", ())
+    ('What does it cost?', 'when does the offer expire?')
+    """
+    body = text.strip()
+    asks = is_question(body) or is_order(body)
+    inner = tuple(part for part in quoted(body) if part.endswith(("?", "？")))
+    if inner and is_order(body):
+        return inner
+    if not listed:
+        return _split(body) if asks else ()
+    if not asks:
+        return ()
+    own = _strip_lead(body)
+    found: list[str] = []
+    for entry in listed:
+        if is_question(entry) or is_order(entry) or not own:
+            found.extend(_split(entry))
+        else:
+            found.append(f"{own.rstrip('?？')}: {entry}" if own else entry)
+    return tuple(found)
+
+
+def carry_subjects(questions: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Carried, ...]]:
+    """Name the subject of an earlier question where a later one only points back at it.
+
+    Returns the questions, each understandable alone, and what was carried.
+
+    >>> carry_subjects(("蓝河电站的容量是多少？", "何时投运？"))[0]
+    ('蓝河电站的容量是多少？', '蓝河电站何时投运？')
+    """
+    subject = ""
+    completed: list[str] = []
+    carried: list[Carried] = []
+    for question in questions:
+        pronoun = _pronoun(question)
+        if subject and pronoun is not None and subject.casefold() not in question.casefold():
+            text = f"{subject}{question}" if pronoun == "" else f"{question} ({pronoun}: {subject})"
+            carried.append(Carried(question=question, pronoun=pronoun, referent=subject))
+            completed.append(text)
+            continue
+        completed.append(question)
+        subject = subject_of(question) or subject
+    return tuple(completed), tuple(carried)
+
+
+def subject_of(question: str) -> str:
+    """Return the thing that a question is about, or an empty text.
+
+    >>> subject_of("What is the capacity of the Hillside battery?"), subject_of("蓝河电站的容量是多少？")
+    ('the Hillside battery', '蓝河电站')
+    """
+    body = question.strip(" ?？。.!！")
+    ahead = re.match(r"^(?P<subject>[^:：?？]{2,40})[:：]", body)
+    if ahead:
+        return ahead["subject"].strip()
+    if re.search(f"[{CJK}]", body) and not _QUESTION_EN.match(body):
+        owned = re.match(r"^(?P<subject>[^，,的]{2,20})的[^，,]+$", body)
+        acted = re.match(
+            r"^(?P<subject>[^，,的]{2,20}?)(?:在|于|是|由|有|何时|什么时候|为什么|为何|如何|怎么|多少|每"
+            r"|共|最|将|需要|哪|花|能)",
+            body,
+        )
+        match = owned or acted
+        return match["subject"].strip() if match and not _QUESTION_ZH.search(match["subject"]) else ""
+    after = re.search(
+        r"\b(?:of|for|about|in|at)\s+(?P<subject>(?:the|our|this|that)?\s*[\w'’-]+(?:\s+[\w'’-]+){0,4})$",
+        body,
+        re.IGNORECASE,
+    )
+    if after and re.match(r"(?:the|our|this|that)\b|[A-Z]", after["subject"]):
+        return after["subject"]
+    acted = re.search(
+        rf"\b{_AUX_EN}\s+(?P<subject>(?:the|our|this)\s+[\w'’-]+(?:\s+[\w'’-]+){{0,3}})\s+[\w'’-]+$",
+        body,
+        re.IGNORECASE,
+    )
+    embedded = re.match(
+        rf"^(?:{_WH_EN}|whether)\s+(?P<subject>(?:the|our|this)\s+[\w'’-]+(?:\s+[\w'’-]+){{0,2}}?)\s+[\w'’-]+$",
+        body,
+        re.IGNORECASE,
+    )
+    for match in (acted, embedded):
+        if match:
+            return match["subject"]
+    named = [name for name in re.findall(r"(?<!^)\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*", body) if name != "I"]
+    return str(named[-1]) if named else ""
+
+
+def _pronoun(question: str) -> str | None:
+    """Return the pronoun of a question; empty for one without any subject; `None` if it stands alone."""
+    body = question.strip()
+    if re.search(f"[{CJK}]", body) and not _QUESTION_EN.match(body):
+        found = _PRONOUN_ZH.search(body)
+        if found:
+            return found.group(0)
+        return "" if _SUBJECTLESS_ZH.match(body) else None
+    found = _PRONOUN_EN.search(
+        re.sub(r"\bit (?:true|possible|necessary|safe|legal)\b", "", body, flags=re.IGNORECASE)
+    )
+    return found.group(0).lower() if found and not subject_of(body) else None
+
+
+def _split(sentence: str) -> tuple[str, ...]:
+    body = _strip_lead(sentence)
+    mark = "？" if body.endswith("？") else "?" if body.endswith("?") else ""
+    core = body.rstrip(" ?？。.!！;；")
+    clauses = _clauses(core)
+    questions = [part for clause in clauses for part in _properties(clause)]
+    return tuple(f"{question}{mark}" for question in dict.fromkeys(questions) if question)
+
+
+def _strip_lead(sentence: str) -> str:
+    stripped = _LEADING_EN.sub("", _LEADING_ZH.sub("", sentence.strip()))
+    if stripped.strip(" ?？。."):
+        return stripped
+    return sentence.strip() if not _LEADING_ZH.fullmatch(sentence.strip()) else ""
+
+
+def _clauses(core: str) -> list[str]:
+    """Cut `what … and when …` into its questions; a clause that asks nothing stays with its neighbour."""
+    inside = shielded(core)
+    cuts = [m for m in _AND_WH.finditer(core) if not inside[m.start()] and _asks_before(core[: m.start()])]
+    if not cuts and re.search(f"[{CJK}]", core):
+        cuts = [
+            m
+            for m in _SPLIT_ZH.finditer(core)
+            if not inside[m.start()]
+            and _QUESTION_ZH.search(core[: m.start()])
+            and _QUESTION_ZH.search(_SPLIT_ZH.split(core[m.end() :])[0])
+        ]
+    parts: list[str] = []
+    start = 0
+    for cut in cuts:
+        parts.append(core[start : cut.start()].strip())
+        start = cut.end()
+    parts.append(core[start:].strip())
+    if len(parts) > 1 and is_order(parts[0]) and not is_question(parts[0]):
+        lead = re.match(rf"^(.*?)\b{_WH_EN}\b", parts[0], re.IGNORECASE)
+        parts[1:] = [f"{lead[1]}{part}" if lead else part for part in parts[1:]]
+    return parts
+
+
+def _asks_before(text: str) -> bool:
+    return re.search(rf"\b{_WH_EN}\b", text, re.IGNORECASE) is not None
+
+
+def _properties(clause: str) -> list[str]:
+    """Write `the cost, lifetime and safety of X` as one question for each property."""
+    english = _LIST_OF_EN.match(clause)
+    if english and not re.search(rf"\b{_AUX_EN}\b", english["parts"], re.IGNORECASE):
+        parts = enumeration(english["parts"])
+        if len(parts) > 1 and all(len(part.split()) <= _MAX_PART_WORDS for part in parts):
+            return [
+                f"{_agreeing(english['lead'], part)} the {part} {english['of']} {english['subject']}"
+                for part in parts
+            ]
+    chinese = _LIST_OF_ZH.match(clause) if re.search(f"[{CJK}]", clause) else None
+    if chinese and (chinese["lead"] or chinese["tail"]) and not _QUESTION_ZH.search(chinese["subject"]):
+        parts = enumeration(chinese["parts"])
+        if len(parts) > 1 and all(len(part) <= _MAX_PART_HAN for part in parts):
+            tail = re.sub(r"^(?:分别|各)", "", chinese["tail"])
+            return [f"{chinese['lead']}{chinese['subject']}的{part}{tail}" for part in parts]
+    return [clause]
+
+
+def _agreeing(lead: str, noun: str) -> str:
+    """Write `What are the cost` as `What is the cost`."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return lead
+    singular = re.sub(r"\bare$", "is", lead, flags=re.IGNORECASE)
+    return re.sub(r"\bwere$", "was", singular, flags=re.IGNORECASE)

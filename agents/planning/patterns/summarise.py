@@ -1,0 +1,101 @@
+"""Goals that want the main points."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agents.planning.clauses import unquote
+from agents.planning.readings import SummariseTask
+
+_SUMMARY_EN: Final = r"(?:summary|overview|digest|recap|synopsis|abstract|gist|briefing|report|review)"
+_EN: Final = (
+    re.compile(
+        r"^(?:summari[sz]e|sum up|condense|recap|digest|outline the main points of)\b\s*(?P<object>.*)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^(?:(?:give|write|make|prepare|provide|produce|draft|create|compile)\s+(?:me\s+|us\s+)?)?(?:a|an"
+        rf"|the)?\s*(?:[\w-]+\s+){{0,2}}?{_SUMMARY_EN}"
+        r"(?:\s+(?:of|on|about|for|covering)\s+(?P<object>.+))?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:what are|give(?: me)?|list|tell me|name|identify|pick out)\s+(?:the\s+)?(?:main|key|most"
+        r" important|central|essential)\s+"
+        r"(?:points?|ideas?|messages?|takeaways?|findings?|statements?|facts?|topics?)(?:\s+(?:of|in|from"
+        r"|about|on)\s+(?P<object>.+))?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:tell (?:me|us) about|describe|introduce)\s+(?!(?:how|what|why|when|where|who|which"
+        r"|whether)\b)(?P<object>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(r"^tl;?\s?dr\b[:,]?\s*(?P<object>.*)$", re.IGNORECASE),
+)
+_ZH: Final = (
+    re.compile(
+        r"^(?:总结|概括|归纳|汇总|综述|概述|小结|梳理|提炼|浓缩|简述)(?:一下|出|下)?(?P<object>.*?)(?:的?"
+        r"(?:主要)?(?:内容|要点|重点|大意|核心内容|情况))?$"
+    ),
+    re.compile(
+        r"^(?:对|把|将)(?P<object>.+?)(?:进行|做|作|加以)(?:一?个?)(?:简要|全面|逐篇)?(?:总结|概括|归纳"
+        r"|汇总|综述|概述|小结|梳理)$"
+    ),
+    re.compile(
+        r"^(?:写|撰写|给出|做|提供|生成|起草|出)(?:一[份个篇段]|个|份)?(?:关于|有关)?(?P<object>.*?)"
+        r"(?:的)?(?:简短|简要|详细)?(?:的)?"
+        r"(?:摘要|概要|综述|总结|概述|简报|小结|报告)$"
+    ),
+    re.compile(
+        r"^(?P<object>.+?)(?:的|有哪些)(?:主要|核心|关键)?(?:要点|主要内容|重点|大意|核心内容)(?:是什么|有哪些)?$"
+    ),
+    re.compile(r"^(?:介绍)(?:一下)?(?P<object>.+)$"),
+)
+_EVERYTHING = re.compile(
+    r"^(?:(?:all|each|every)(?: of)?\s+)?(?:the|these|my|this|our|attached)?\s*(?:whole\s+|entire\s+|complete\s+)?"
+    r"(?:folder|notes?|documents?|files?|sources?|material|everything|content(?:s)?(?: of the (?:folder"
+    r"|notes))?|it|them)?"
+    r"(?:\s+in (?:the|this) folder)?$"
+    r"|^(?:整个|全部|所有|这个|这些|该|本|上述)?(?:的)?(?:文件夹|目录|笔记|资料|文档|文件|材料|内容|来源)?"
+    r"(?:里|中|内)?(?:的)?(?:所有|全部)?(?:笔记|资料|文档|文件|材料|内容)?$",
+    re.IGNORECASE,
+)
+_PER_DOCUMENT = re.compile(
+    r"\b(?:each|every)\s+(?:of the\s+)?(?:documents?|notes?|files?|sources?|papers?)\b|\b(?:per|by)\s+"
+    r"(?:document|note|file|source)\b"
+    r"|\b(?:documents?|notes?|files?)\s+(?:one by one|separately|individually)\b"
+    r"|每(?:一)?(?:篇|份|个|则)(?:文档|文件|笔记|资料|材料)?|逐[篇份个]|分别(?=总结|概括|归纳|概述)|各"
+    r"(?:篇|份)(?:文档|文件|笔记|资料)?",
+    re.IGNORECASE,
+)
+_ONE_BY_ONE = re.compile(r"^(?:逐[篇份个]|分别|依次)(?:地)?")
+_SCOPE = re.compile(
+    r"^(?:what|everything)\s+(?:the|these|my)\s+(?:notes?|documents?|files?|sources?)\s+(?:say|have)\s+(?:about|on)\s+"
+    r"|^(?:笔记|资料|文档|文件|材料)(?:中|里)(?:关于|有关)?(?:的)?|\s+(?:in|from|of|within)\s+(?:the|these"
+    r"|my|all)\s+(?:notes?|documents?|files?|sources?|folder)$",
+    re.IGNORECASE,
+)
+
+
+def read_summary(text: str, listed: tuple[str, ...]) -> SummariseTask | None:
+    """Read a goal that wants the main points of everything, of each document, or of a topic.
+
+    >>> read_summary("Summarise the folder", ()), read_summary("总结安全要求", ()).topics
+    (SummariseTask(topics=(), per_document=False, kind='summarise'), ('安全要求',))
+    """
+    body = text.strip(" 。.?？!！;；:：")
+    for pattern in (*_EN, *_ZH):
+        match = pattern.match(_ONE_BY_ONE.sub("", body))
+        if match is None:
+            continue
+        topic = (match["object"] or "").strip(" ，,：:")
+        per_document = _PER_DOCUMENT.search(body) is not None
+        topic = _PER_DOCUMENT.sub("", topic).strip(" ，,的") if per_document else topic
+        topic = _SCOPE.sub("", topic).strip(" ，,的") if topic else topic
+        topics = tuple(unquote(entry) for entry in listed)
+        if not topics and topic and not _EVERYTHING.match(topic):
+            topics = (unquote(topic),)
+        return SummariseTask(topics=topics, per_document=per_document)
+    return None

@@ -1,0 +1,154 @@
+"""Read a goal: its tasks and its conditions, by patterns in English and Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from agents.planning.clauses import unquote
+from agents.planning.conditions import find_conditions
+from agents.planning.passages import Passage, read_passages
+from agents.planning.patterns.check import read_check
+from agents.planning.patterns.compare import read_comparison
+from agents.planning.patterns.extract import read_extraction
+from agents.planning.patterns.outline import read_outline
+from agents.planning.patterns.research import carry_subjects, is_order, is_question, read_questions
+from agents.planning.patterns.speech import bare, is_announcement, is_small_talk
+from agents.planning.patterns.summarise import read_summary
+from agents.planning.readings import (
+    Carried,
+    CompareTask,
+    Reading,
+    ResearchTask,
+    Task,
+    UnclearTask,
+)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A reading while it is being made."""
+
+    tasks: list[Task] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
+    prohibitions: list[str] = field(default_factory=list)
+    unresolved_allowed: bool = False
+    context: list[str] = field(default_factory=list)
+    unnamed_comparison: str = ""
+
+
+def read_goal(text: str) -> Reading:
+    """Return what `text` asks for; no task for small talk, an `UnclearTask` for a subject without a task.
+
+    Questions of neighbouring sentences become one task; a goal may hold several tasks of different kinds.
+    """
+    draft = _Draft()
+    for passage in read_passages(unquote(text)):
+        plain = _without_conditions(passage, draft)
+        if plain is not None:
+            _read_passage(plain, draft)
+    if not draft.tasks and (draft.context or draft.unnamed_comparison):
+        topic = draft.unnamed_comparison or " ".join(draft.context)
+        draft.tasks.append(UnclearTask(topic=topic))
+        draft.context.clear()
+    tasks, carried = _complete(draft.tasks)
+    return Reading(
+        tasks=tasks,
+        constraints=tuple(dict.fromkeys(draft.constraints)),
+        prohibitions=tuple(dict.fromkeys(draft.prohibitions)),
+        unresolved_allowed=draft.unresolved_allowed,
+        context=tuple(draft.context),
+        carried=carried,
+        unnamed_comparison=draft.unnamed_comparison,
+    )
+
+
+def _without_conditions(passage: Passage, draft: _Draft) -> Passage | None:
+    text = _note_conditions(passage.text, draft)
+    items = tuple(kept for item in passage.items if (kept := _note_conditions(item, draft)))
+    return Passage(text=text, items=items) if text or items else None
+
+
+def _note_conditions(text: str, draft: _Draft) -> str:
+    found = find_conditions(bare(text) if text else "")
+    draft.constraints.extend(found.constraints)
+    draft.prohibitions.extend(found.prohibitions)
+    draft.unresolved_allowed = draft.unresolved_allowed or found.unresolved_allowed
+    return bare(found.rest)
+
+
+def _read_passage(passage: Passage, draft: _Draft) -> None:
+    text, items = passage.text, passage.items
+    if not items and (is_small_talk(text) or is_announcement(text)):
+        return
+    if items and (not text or is_announcement(text) or is_small_talk(text)):
+        _read_items(items, draft)
+        return
+    task = read_task(text, items)
+    if isinstance(task, str):
+        draft.unnamed_comparison = task
+        return
+    if task is not None:
+        draft.tasks.append(task)
+        return
+    if items and (joined := _joined(text, items)) is not None:
+        draft.tasks.append(joined)
+        return
+    draft.context.append(passage.whole)
+
+
+def read_task(text: str, listed: tuple[str, ...]) -> Task | str | None:
+    """Return the task of one sentence with the list that it introduces.
+
+    A string is a comparison whose things are not named; `None` asks for nothing that we know.
+    """
+    for recognise in (read_extraction, read_comparison, read_check, read_outline, read_summary):
+        task = recognise(text, listed)
+        if task is not None:
+            return task
+    questions = read_questions(text, listed)
+    return ResearchTask(questions=questions) if questions else None
+
+
+def _read_items(items: Sequence[str], draft: _Draft) -> None:
+    """Read the entries of a list that only announces them, each for itself."""
+    for item in items:
+        split = read_passages(item)
+        for passage in split if len(split) > 1 else (Passage(text=item),):
+            before = len(draft.tasks)
+            _read_passage(passage, draft)
+            if len(draft.tasks) == before and draft.context and draft.context[-1] == passage.whole:
+                # An entry without a verb, under "Questions:", is still something to find out.
+                draft.tasks.append(ResearchTask(questions=(draft.context.pop(),)))
+
+
+def _joined(text: str, items: tuple[str, ...]) -> Task | None:
+    """Read `Project Alpha: what does it cost?`: the words before the colon say what it is about."""
+    tasks = [read_task(item, ()) for item in items]
+    questions: list[str] = []
+    for task in tasks:
+        if not isinstance(task, ResearchTask):
+            return task if len(tasks) == 1 and task is not None and not isinstance(task, str) else None
+        questions.extend(task.questions)
+    aspects = [item for item in items if is_question(item) or is_order(item)]
+    return ResearchTask(questions=tuple(f"{text}: {question}" for question in questions)) if aspects else None
+
+
+def _complete(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[Carried, ...]]:
+    """Merge neighbouring research and equal comparisons, and let every question stand alone."""
+    merged: list[Task] = []
+    for task in tasks:
+        last = merged[-1] if merged else None
+        if isinstance(task, ResearchTask) and isinstance(last, ResearchTask):
+            merged[-1] = ResearchTask(questions=tuple(dict.fromkeys((*last.questions, *task.questions))))
+        elif isinstance(task, CompareTask) and isinstance(last, CompareTask) and task.items == last.items:
+            merged[-1] = replace(last, aspects=tuple(dict.fromkeys((*last.aspects, *task.aspects))))
+        else:
+            merged.append(task)
+    carried: list[Carried] = []
+    for index, task in enumerate(merged):
+        if isinstance(task, ResearchTask):
+            questions, found = carry_subjects(task.questions)
+            merged[index] = ResearchTask(questions=questions)
+            carried.extend(found)
+    return tuple(merged), tuple(carried)
