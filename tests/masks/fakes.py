@@ -31,7 +31,8 @@ class NgramEmbedder:
                 digest = hashlib.sha256(text[start : start + 3].encode()).digest()
                 row[int.from_bytes(digest[:4], "big") % self.dimension] += 1.0
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.divide(rows, lengths, out=rows, where=lengths > 0)
+        rows /= np.maximum(lengths, 1e-9)
+        return rows
 
 
 def record(

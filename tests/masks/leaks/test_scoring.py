@@ -1,0 +1,83 @@
+import numpy as np
+
+from masks.domains import DomainRegistry
+from masks.language import LANGS
+from masks.leaks.scoring import (
+    NEAREST_EXEMPLARS,
+    NEAREST_TERMS,
+    TERM_WEIGHT,
+    ExemplarIndex,
+    neutral_texts,
+)
+from tests.masks.fakes import NgramEmbedder, record, small_registry
+
+
+def _cosine(one: str, two: str) -> float:
+    left, right = NgramEmbedder().encode([one, two]).astype(np.float64)
+    return float(left @ right)
+
+
+def _reference(text: str, exemplars: list[str], terms: list[str]) -> float:
+    """The documented similarity, sentence by sentence."""
+
+    def top(texts: list[str], count: int) -> float:
+        best = sorted((_cosine(text, each) for each in texts), reverse=True)[:count]
+        return sum(best) / len(best)
+
+    return (1 - TERM_WEIGHT) * top(exemplars, NEAREST_EXEMPLARS) + TERM_WEIGHT * top(terms, NEAREST_TERMS)
+
+
+def test_a_similarity_is_the_documented_mix() -> None:
+    registry = small_registry()
+    text = "the query joins an index of the table"
+    (row,) = ExemplarIndex(NgramEmbedder(), registry).scores([text])
+    for column, leaf in enumerate(registry.leaves):
+        domain = registry.get(leaf)
+        exemplars, terms = (
+            [t for lang in LANGS for t in part[lang]] for part in (domain.exemplars, domain.key_terms)
+        )
+        np.testing.assert_allclose(row[column], _reference(text, exemplars, terms), atol=1e-6)
+    neutral = neutral_texts()
+    exemplars, terms = (
+        [t for lang in LANGS for t in part[lang]] for part in (neutral.exemplars, neutral.key_terms)
+    )
+    np.testing.assert_allclose(row[-1], _reference(text, exemplars, terms), atol=1e-6)
+
+
+def test_exemplars_are_encoded_once() -> None:
+    embedder = NgramEmbedder()
+    index = ExemplarIndex(embedder, small_registry())
+    index.scores(["a query"])
+    index.scores(["another query", "a third"])
+    assert embedder.calls[2:] == [("a query",), ("another query", "a third")]
+    assert index.scores([]).shape == (0, 5)
+    assert len(embedder.calls) == 4
+
+
+def test_leaving_one_out_hides_the_sentence_and_its_translation() -> None:
+    # Each exemplar of this registry has one twin, itself with a full stop, and nothing else in common.
+    registry = DomainRegistry.from_records(
+        [
+            record("one", exemplars=["aaaa bbbb", "cccc dddd"]),
+            record("two", exemplars=["eeee ffff", "gggg hhhh"]),
+        ]
+    )
+    for leaf in registry.leaves:
+        terms = {"en": ["zzzz"], "zh": ["yyyy"]}
+        registry = registry.with_overrides([{"id": leaf, "key_terms": terms}])
+    scores, truth = ExemplarIndex(NgramEmbedder(), registry).leave_one_out()
+    own = scores[np.arange(len(truth)), truth][truth < 2]
+    np.testing.assert_allclose(own, 0.0, atol=1e-6)
+    assert truth.tolist()[:8] == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_neutral_texts_exist_in_both_languages_and_belong_to_no_domain() -> None:
+    neutral = neutral_texts()
+    for lang in LANGS:
+        assert len(neutral.exemplars[lang]) >= 15
+        assert len(neutral.key_terms[lang]) >= 8
+    registry = DomainRegistry.default()
+    exemplars = {
+        text for domain in registry.domains for lang in domain.exemplars for text in domain.exemplars[lang]
+    }
+    assert exemplars.isdisjoint(text for lang in LANGS for text in neutral.exemplars[lang])
