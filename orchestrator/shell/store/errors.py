@@ -176,6 +176,16 @@ class NotStorable(RefusedWrite, ValueError):
         )
 
 
+def not_unicode(error: UnicodeEncodeError) -> NotStorable:
+    """Return the error for a text that UTF-8 cannot hold, showing where."""
+    return NotStorable(
+        "The text",
+        error.object[max(0, error.start - 20) : error.end + 20],
+        accepted_en="Unicode without lone surrogates",
+        accepted_zh="不含孤立代理码位的 Unicode 文本",
+    )
+
+
 class ArtefactMissing(StoreError, LookupError):
     """Report a digest under which nothing is kept; `digest` is what was asked for."""
 

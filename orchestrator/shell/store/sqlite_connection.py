@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from orchestrator.shell.store.errors import (
-    NotStorable,
-    StoreBroken,
-    StoreBusy,
-    StoreError,
-    StoreFull,
-)
+from orchestrator.shell.store.clock import Clock
+from orchestrator.shell.store.errors import StoreBroken, StoreBusy, StoreError, StoreFull, not_unicode
 
 BUSY_TIMEOUT_S: Final = 10.0
 """How long a write waits for the writes of another process. They take milliseconds; a migration takes seconds."""
@@ -25,8 +19,6 @@ FOLDER_MODE: Final = 0o700
 SYSTEM_CLOCK: Final = "(julianday('now') - 2440587.5) * 86400.0"
 """SQLite's clock in seconds since 1970; `unixepoch('subsec')` needs SQLite 3.42."""
 CLOCK_FUNCTION: Final = "store_clock()"
-
-Clock = Callable[[], float]
 
 
 def prepare_file(path: Path) -> None:
@@ -67,12 +59,7 @@ def translated(error: Exception, location: str) -> Exception:
     if isinstance(error, StoreError):
         return error
     if isinstance(error, UnicodeEncodeError):
-        return NotStorable(
-            "The text",
-            error.object[max(0, error.start - 20) : error.end + 20],
-            accepted_en="Unicode without lone surrogates",
-            accepted_zh="不含孤立代理码位的 Unicode 文本",
-        )
+        return not_unicode(error)
     if not isinstance(error, sqlite3.Error):
         return error
     code = getattr(error, "sqlite_errorcode", None)

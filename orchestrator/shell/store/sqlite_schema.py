@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlite_utils import Database
@@ -13,44 +14,49 @@ SCHEMA_VERSION: Final = 1
 """The version that this code reads and writes; it goes up with each entry of `MIGRATIONS`."""
 
 
-def create_tables(db: Database) -> None:
-    """Create version 1.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    name: str
+    columns: Mapping[str, type]
+    pk: str | tuple[str, ...]
+    nullable: frozenset[str] = frozenset()
+    indexes: tuple[tuple[str, ...], ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
 
-    Tables that are read and written by key only have no row id: one tree less to write. Rows with large content keep
-    theirs, since SQLite holds little of a row in a tree without row ids.
-    """
-    db.table("meta").create({"key": str, "value": str}, pk="key", strict=True)
-    _create_runs(db)
-    _create_events(db)
-    _create_checkpoints(db)
-    db.table("artefacts").create(
-        {"digest": str, "size": int, "encoding": str, "content": bytes},
-        pk="digest",
-        not_null={"size", "encoding", "content"},
-        strict=True,
-    )
-    failures = db.table("failure_memory").create(
-        {"id": int, "task_class": str, "repair": str, "outcome": str, "run_id": str, "ts": str},
+
+# All tables keep their row ids: SQLite holds at most a quarter of a page of a row in a tree without them, which made
+# events of 1.5 kB take 4.7 kB instead of 2.1 kB.
+_VERSION_1 = (
+    _Table(name="meta", columns={"key": str, "value": str}, pk="key"),
+    _Table(
+        name="runs",
+        columns={"id": str, "title": str, "created": str},
         pk="id",
-        not_null={"task_class", "repair", "outcome", "run_id", "ts"},
-        strict=True,
-    )
-    failures.create_index(["task_class"])
-
-
-def _create_runs(db: Database) -> None:
-    runs = db.table("runs").create(
-        {"id": str, "title": str, "created": str}, pk="id", not_null={"title", "created"}, strict=True
-    )
-    runs.create_index(["created", "id"])
-    db.table("leases").create(
-        {"run_id": str, "holder": str, "epoch": int, "expires": float},
+        indexes=(("created", "id"),),
+    ),
+    _Table(
+        name="events",
+        columns={
+            "run_id": str,
+            "seq": int,
+            "v": int,
+            "type": str,
+            "ts": str,
+            "cause": int,
+            "idem": str,
+            "payload": str,
+        },
+        pk=("run_id", "seq"),
+        nullable=frozenset({"cause", "idem"}),
+    ),
+    _Table(
+        name="leases",
+        columns={"run_id": str, "holder": str, "epoch": int, "expires": float},
         pk="run_id",
-        not_null={"holder", "epoch", "expires"},
-        strict=True,
-    )
-    requests = db.table("requests").create(
-        {
+    ),
+    _Table(
+        name="requests",
+        columns={
             "id": int,
             "run_id": str,
             "kind": str,
@@ -60,56 +66,78 @@ def _create_runs(db: Database) -> None:
             "folded": int,
         },
         pk="id",
-        not_null={"run_id", "kind", "payload", "dedup", "ts", "folded"},
-        strict=True,
-    )
-    requests.create_index(["run_id", "dedup"], unique=True)
-    requests.create_index(["run_id", "folded", "id"])
+        indexes=(("run_id", "folded", "id"),),
+        unique=(("run_id", "dedup"),),
+    ),
+    _Table(
+        name="artefacts",
+        columns={"digest": str, "size": int, "encoding": str, "content": bytes},
+        pk="digest",
+    ),
+    _Table(
+        name="calls",
+        columns={
+            "run_id": str,
+            "node": str,
+            "generation": int,
+            "attempt": int,
+            "step": int,
+            "call_index": int,
+            "digest": str,
+            "result": str,
+        },
+        pk=("run_id", "node", "generation", "attempt", "step", "call_index", "digest"),
+    ),
+    _Table(
+        name="checkpoints",
+        columns={
+            "thread_id": str,
+            "ns": str,
+            "checkpoint_id": str,
+            "parent_id": str,
+            "encoding": str,
+            "checkpoint": bytes,
+            "metadata": bytes,
+        },
+        pk=("thread_id", "ns", "checkpoint_id"),
+        nullable=frozenset({"parent_id"}),
+    ),
+    _Table(
+        name="checkpoint_writes",
+        columns={
+            "thread_id": str,
+            "ns": str,
+            "checkpoint_id": str,
+            "task_id": str,
+            "write_index": int,
+            "channel": str,
+            "encoding": str,
+            "value": bytes,
+            "task_path": str,
+        },
+        pk=("thread_id", "ns", "checkpoint_id", "task_id", "write_index"),
+    ),
+    _Table(
+        name="failure_memory",
+        columns={"id": int, "task_class": str, "repair": str, "outcome": str, "run_id": str, "ts": str},
+        pk="id",
+        indexes=(("task_class",),),
+    ),
+)
 
 
-def _create_events(db: Database) -> None:
-    # sqlite-utils has no words for WITHOUT ROWID and for partial indexes.
-    db.execute(
-        """
-        CREATE TABLE events (
-            run_id TEXT NOT NULL, seq INTEGER NOT NULL, v INTEGER NOT NULL, type TEXT NOT NULL, ts TEXT NOT NULL,
-            cause INTEGER, idem TEXT, payload TEXT NOT NULL,
-            PRIMARY KEY (run_id, seq)
-        ) STRICT, WITHOUT ROWID
-        """
-    )
+def create_tables(db: Database) -> None:
+    """Create the tables of version 1."""
+    for table in _VERSION_1:
+        made = db.table(table.name).create(
+            dict(table.columns), pk=table.pk, not_null=set(table.columns) - table.nullable, strict=True
+        )
+        for columns in table.indexes:
+            made.create_index(columns)
+        for columns in table.unique:
+            made.create_index(columns, unique=True)
+    # Most events have no name; sqlite-utils has no words for an index on some rows.
     db.execute("CREATE UNIQUE INDEX idx_events_run_id_idem ON events (run_id, idem) WHERE idem IS NOT NULL")
-    db.execute(
-        """
-        CREATE TABLE calls (
-            run_id TEXT NOT NULL, node TEXT NOT NULL, generation INTEGER NOT NULL, attempt INTEGER NOT NULL,
-            step INTEGER NOT NULL, call_index INTEGER NOT NULL, digest TEXT NOT NULL, result TEXT NOT NULL,
-            PRIMARY KEY (run_id, node, generation, attempt, step, call_index, digest)
-        ) STRICT, WITHOUT ROWID
-        """
-    )
-
-
-def _create_checkpoints(db: Database) -> None:
-    db.execute(
-        """
-        CREATE TABLE checkpoints (
-            thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, parent_id TEXT,
-            encoding TEXT NOT NULL, checkpoint BLOB NOT NULL, metadata BLOB NOT NULL,
-            PRIMARY KEY (thread_id, ns, checkpoint_id)
-        ) STRICT, WITHOUT ROWID
-        """
-    )
-    db.execute(
-        """
-        CREATE TABLE checkpoint_writes (
-            thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL,
-            write_index INTEGER NOT NULL, channel TEXT NOT NULL, encoding TEXT NOT NULL, value BLOB NOT NULL,
-            task_path TEXT NOT NULL,
-            PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, write_index)
-        ) STRICT, WITHOUT ROWID
-        """
-    )
 
 
 MIGRATIONS: tuple[Callable[[Database], None], ...] = (create_tables,)

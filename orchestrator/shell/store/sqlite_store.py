@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlite_utils import Database
 
+from orchestrator.shell.store.clock import Clock
 from orchestrator.shell.store.direct import DirectWrites
 from orchestrator.shell.store.errors import (
     ArtefactCorrupted,
@@ -36,7 +37,6 @@ from orchestrator.shell.store.rows import (
 from orchestrator.shell.store.sqlite_connection import (
     CLOCK_FUNCTION,
     SYSTEM_CLOCK,
-    Clock,
     connect,
     prepare_file,
     translated,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from orchestrator.shell.store.appending import first_named, repeats, require_earlier_causes, require_run_id
+from orchestrator.shell.store.clock import timestamp
 from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunExists, UnknownRun
 from orchestrator.shell.store.fencing import NOBODY, renewed, require_current, require_current_epoch, taken
 from orchestrator.shell.store.rows import (
@@ -340,12 +340,3 @@ RECALL: Final = """
 def call_key(key: CallKey) -> tuple[str, str, int, int, int, int, str]:
     """Return the primary key of a call."""
     return (key.run, key.node, key.generation, key.attempt, key.step, key.index, key.digest)
-
-
-def timestamp(now: float) -> str:
-    """Return seconds since 1970 as ISO 8601 in UTC, to the millisecond.
-
-    >>> timestamp(0.25)
-    '1970-01-01T00:00:00.250+00:00'
-    """
-    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
