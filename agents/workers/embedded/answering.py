@@ -40,6 +40,8 @@ class Answers:
 
     answers: tuple[Answer, ...]
     open_questions: tuple[OpenQuestion, ...]
+    dropped: Mapping[ClaimId, ClaimId]
+    """The claim that stands for each one left out as a repetition."""
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -79,16 +81,23 @@ def answers_to(
         Answer(question=question, statements=said, conflicts=_of(said, conflicts))
         for question, said in statements
     )
-    return Answers(answers=answers, open_questions=_open(questions, answers, carried))
+    return Answers(answers=answers, open_questions=_open(questions, answers, carried), dropped=dropped)
 
 
-def answers_text(answers: Answers, phrases: Phrases, *, level: int = 2) -> str:
-    """Return the answers as Markdown: one section a question, disagreements in it, open questions last."""
+def answers_text(answers: Answers, phrases: Phrases, *, notes: Mapping[str, str] | None = None) -> str:
+    """Return the answers as Markdown: one section a question, disagreements in it, open questions last.
+
+    `notes` are remarks on questions, by question, that stand at the head of their sections.
+    """
+    remarks = {folded(question): remark for question, remark in (notes or {}).items()}
     by_claim = {s.shown.id: s for answer in answers.answers for s in answer.statements}
     beside = (
         phrases.also_found if any(answer.question for answer in answers.answers) else phrases.from_the_notes
     )
-    sections = [_section(answer, by_claim, phrases, beside, level) for answer in answers.answers]
+    sections = [
+        page([_head(answer, phrases, beside, remarks), _said(answer, by_claim, phrases)])
+        for answer in answers.answers
+    ]
     return page([*sections, open_list(answers.open_questions, phrases)])
 
 
@@ -111,17 +120,21 @@ def texts_of(params: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return ()
 
 
-def _section(
-    answer: Answer, by_claim: Mapping[ClaimId, Statement], phrases: Phrases, beside: str, level: int
-) -> str:
+def _head(answer: Answer, phrases: Phrases, beside: str, remarks: Mapping[str, str]) -> str:
+    if answer.question is None:
+        return heading(2, beside)
+    silent = "" if answer.answered else phrases.not_answered
+    return page([heading(2, answer.question), remarks.get(folded(answer.question), silent)])
+
+
+def _said(answer: Answer, by_claim: Mapping[ClaimId, Statement], phrases: Phrases) -> str:
     disputed = {claim for conflict in answer.conflicts for claim in conflict.claims}
     plain = [statement for statement in answer.statements if statement.shown.id not in disputed]
     plain.sort(key=lambda statement: not any(claim.core for claim in statement.claims))
     blocks = [
         disagreement([by_claim[claim] for claim in conflict.claims], phrases) for conflict in answer.conflicts
     ]
-    silent = phrases.not_answered if answer.question and not answer.answered else ""
-    return page([heading(level, answer.question or beside), silent, items(plain), *blocks])
+    return page([items(plain), *blocks])
 
 
 def _conflicts(

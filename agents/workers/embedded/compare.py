@@ -7,28 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.evidence import Claim, ClaimId
+from agents.operations import field_name
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
 from agents.workers.embedded.answering import answers_text, answers_to, folded, texts_of
 from agents.workers.embedded.carried import Carried, carry, output_of
 from agents.workers.embedded.conflicts import find_conflicts
 from agents.workers.embedded.merging import Merged, merge
 from agents.workers.embedded.wording import PHRASES, Phrases
-from agents.workers.embedded.writing import cited, disagreement, heading, open_list, page, table
+from agents.workers.embedded.writing import cited, disagreement, heading, one_line, open_list, page, table
 from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId, natural_key
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 _HEADING_WORTH = 100
 """A heading that names an item says more of whom an input is about than claims that mention it."""
-
-
-def field_name(item: str, aspect: str) -> str:
-    """Return the name of the field for one aspect of one item, in any language.
-
-    >>> field_name("LFP", "cost")
-    'LFP: cost'
-    """
-    return f"{item}: {aspect}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +96,8 @@ def _mentions(output: WorkOutput, item: str) -> int:
     said = [claim.statement for claim in output.claims]
     asked = [question.question for question in output.open_questions]
     searched = [query for question in output.open_questions for query in question.searched]
-    return _HEADING_WORTH * headings + sum(wanted in folded(text) for text in (*said, *asked, *searched))
+    named = [*output.fields, *said, *asked, *searched]
+    return _HEADING_WORTH * headings + sum(wanted in folded(text) for text in named)
 
 
 _Place = tuple[str, str]
@@ -153,10 +146,10 @@ def _table_of(
     items: Sequence[str], aspects: Sequence[str], cells: Sequence[Sequence[_Cell]], phrases: Phrases
 ) -> str:
     rows = [
-        [item, *(cell.text or phrases.not_in_the_notes for cell in row)]
+        [one_line(item), *(cell.text or phrases.not_in_the_notes for cell in row)]
         for item, row in zip(items, cells, strict=True)
     ]
-    return table([phrases.item, *aspects], rows)
+    return table([phrases.item, *map(one_line, aspects)], rows)
 
 
 def _dispute_blocks(cells: Sequence[_Cell], phrases: Phrases) -> list[str]:

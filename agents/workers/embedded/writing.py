@@ -15,6 +15,7 @@ from agents.results import OpenQuestion
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
 
+_BAR = "\\|"
 _FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
 
 
@@ -56,7 +57,7 @@ def open_list(questions: Sequence[OpenQuestion], phrases: Phrases) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; vertical bars inside the cells are escaped."""
+    """Return a Markdown table; the cells are taken as they are (`cited`, `one_line`), vertical bars escaped."""
     lines = [_row(header), "|" + " --- |" * len(header), *map(_row, rows)]
     return "\n".join(lines)
 
@@ -78,4 +79,4 @@ def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "|" + "|".join(f" {one_line(cell).replace('|', chr(92) + '|')} " for cell in cells) + "|"
+    return "|" + "|".join(f" {' '.join(cell.split()).replace('|', _BAR)} " for cell in cells) + "|"

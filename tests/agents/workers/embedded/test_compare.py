@@ -1,0 +1,97 @@
+"""The comparison table: quoted cells, empty cells, conflicts, and which input is about which item."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.citations import anchor, uncited
+from agents.results import OpenQuestion
+from agents.workers.embedded.compare import compare
+from tests.agents.workers.material import Quoted, mark, note, order, output, quoted
+
+NOTE = note(
+    "options.md", "LFP costs €300 per kWh.\nNMC costs €335 per kWh.\nNMC lasts 10 years.\nA | B is a bar.\n"
+)
+OTHER = note("talk.md", "NMC costs €350 per kWh.\n")
+PARAMS = {"items": ["LFP", "NMC"], "aspects": ["cost", "lifetime"]}
+
+
+def told(node: str, sentence: str, aspect: str, where: object = None) -> Quoted:
+    return quoted(node, OTHER if where is OTHER else NOTE, sentence, question=aspect)
+
+
+LFP_COST = told("n1", "LFP costs €300 per kWh.", "cost")
+NMC_COST = told("n2", "NMC costs €335 per kWh.", "cost")
+NMC_LIFE = quoted("n2", NOTE, "NMC lasts 10 years.", question="lifetime", leak=mark())
+NO_LIFE = OpenQuestion(question="lifetime", reason="not_found", searched=("LFP lifetime", "LFP years"))
+
+
+def test_cells_are_quoted_and_an_empty_one_says_so_and_is_open_with_what_was_searched() -> None:
+    inputs = {"n1": output([LFP_COST], open_questions=(NO_LIFE,)), "n2": output([NMC_COST, NMC_LIFE])}
+    result = compare(order("compare", inputs, PARAMS))
+
+    lfp, nmc, life = (anchor(part.claim.id) for part in (LFP_COST, NMC_COST, NMC_LIFE))
+    assert result.output.text == (
+        "| Item | cost | lifetime |\n| --- | --- | --- |\n"
+        f"| LFP | LFP costs €300 per kWh. {lfp} | not in the notes |\n"
+        f"| NMC | NMC costs €335 per kWh. {nmc} | NMC lasts 10 years. {life} |\n\n"
+        "## Open questions\n\n- LFP / lifetime (no material found · searched: LFP lifetime; LFP years)"
+    )
+    assert result.output.fields == {
+        "LFP / cost": f"LFP costs €300 per kWh. {lfp}",
+        "NMC / cost": f"NMC costs €335 per kWh. {nmc}",
+        "NMC / lifetime": f"NMC lasts 10 years. {life}",
+    }
+    assert result.output.claims[2].leaks == (mark(),)
+
+
+def test_an_empty_cell_is_chinese_in_a_chinese_table() -> None:
+    text = compare(order("compare", {"n1": output([LFP_COST])}, PARAMS, lang="zh")).output.text
+
+    assert "| 项目 | cost | lifetime |" in text
+    assert "| NMC | 笔记中没有 | 笔记中没有 |" in text
+
+
+def test_inputs_in_another_order_than_the_items_are_told_apart_by_what_they_name() -> None:
+    inputs = {"n1": output([replace(NMC_COST)]), "n2": output([LFP_COST])}
+    fields = compare(order("compare", inputs, PARAMS)).output.fields
+
+    assert fields["LFP / cost"].startswith("LFP costs")
+    assert fields["NMC / cost"].startswith("NMC costs")
+
+
+def test_inputs_that_name_no_item_are_taken_by_their_place() -> None:
+    where = note("x.md", "It costs €300.\nIt costs €335.\n")
+    first, second = (quoted("n1", where, s, question="cost") for s in ("It costs €300.", "It costs €335."))
+    fields = compare(order("compare", {"n10": output([second]), "n9": output([first])}, PARAMS)).output.fields
+
+    assert fields["LFP / cost"].startswith("It costs €300.")
+    assert fields["NMC / cost"].startswith("It costs €335.")
+
+
+def test_an_item_named_by_the_question_of_a_claim_wins() -> None:
+    both = [replace(LFP_COST, claim=replace(LFP_COST.claim, question="LFP / cost")),
+            replace(NMC_COST, claim=replace(NMC_COST.claim, question="What is the cost of NMC?"))]  # fmt: skip
+    fields = compare(order("compare", {"n1": output(both)}, PARAMS)).output.fields
+
+    assert set(fields) == {"LFP / cost", "NMC / cost"}
+
+
+def test_sources_that_disagree_stand_in_the_cell_and_below_the_table() -> None:
+    dear = told("n2", "NMC costs €350 per kWh.", "cost", OTHER)
+    result = compare(order("compare", {"n1": output([LFP_COST]), "n2": output([NMC_COST, dear])}, PARAMS))
+
+    assert "### NMC / cost\n\nThe notes disagree:\n- NMC costs €3" in result.output.text
+    assert [set(c.claims) for c in result.output.conflicts] == [{NMC_COST.claim.id, dear.claim.id}]
+
+
+def test_a_claim_on_another_aspect_is_told_below_and_a_bar_does_not_break_the_row() -> None:
+    stray = quoted("n1", NOTE, "A | B is a bar.", question="colour")
+    cell = quoted("n2", NOTE, "A | B is a bar.", question="lifetime")
+    result = compare(
+        order("compare", {"n1": output([LFP_COST, stray]), "n2": output([NMC_COST, cell])}, PARAMS)
+    )
+
+    assert f"## colour\n\n- A | B is a bar. {anchor(stray.claim.id)}" in result.output.text
+    assert "| A \\| B is a bar. [" in result.output.text
+    assert uncited(result.output.text, result.output.claims) == ()
