@@ -183,7 +183,8 @@ def _without_id(subtask: SubTask) -> str:
 
 def _node_change(old: SubTask, new: SubTask) -> NodeChange:
     changes = []
-    for spec in fields(SubTask):
+    # Edits keep untouched nodes as the same objects, so most comparisons end here.
+    for spec in () if old is new else fields(SubTask):
         before, after = canonical_field(old, spec.name), canonical_field(new, spec.name)
         if canonical_json(before) != canonical_json(after):
             changes.append(FieldChange(field=spec.name, old=before, new=after))

@@ -12,12 +12,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from heapq import heapify, heappop, heappush
-from typing import ClassVar, Final, Literal, NewType
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NewType
 
-import networkx as nx
 from pydantic import ConfigDict, JsonValue
 
 from graphs.contract import PortSpec
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NodeId = NewType("NodeId", str)
 """Identifies a sub-task within one plan, for example `n3`."""
@@ -184,6 +186,9 @@ class PlanIndex:
 
     def to_networkx(self) -> "nx.DiGraph[NodeId]":
         """Give a networkx graph: node attribute `subtask`, edge attribute `dependencies` (a tuple)."""
+        # networkx takes a fifth of a second to import, and every command imports this module.
+        import networkx as nx  # noqa: PLC0415
+
         graph: nx.DiGraph[NodeId] = nx.DiGraph()
         for node in self.order:
             graph.add_node(node, subtask=self._subtasks[node])

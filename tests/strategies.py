@@ -197,6 +197,9 @@ def _present(plan: Plan) -> st.SearchStrategy[NodeId]:
 def _any_edge(plan: Plan) -> st.SearchStrategy[Dependency]:
     ends, ports = _present(plan) | node_ids, st.sampled_from(PORTS)
     edge = st.builds(chain_edge, ends, ends, ports, ports)
+    if len(plan.subtasks) > 1:
+        two = st.lists(_present(plan), min_size=2, max_size=2, unique=True)
+        edge = st.builds(lambda pair, *between: chain_edge(*pair, *between), two, ports, ports) | edge
     return edge | st.sampled_from(plan.dependencies) if plan.dependencies else edge
 
 
@@ -222,7 +225,7 @@ def _parts(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
 def _merges(plan: Plan) -> st.SearchStrategy[SimpleEdit]:
     return st.builds(
         lambda nodes, into: MergeNodes(nodes=tuple(nodes), into=into),
-        st.lists(_present(plan), min_size=2, max_size=3),
+        st.lists(_present(plan), min_size=min(2, len(plan.subtasks)), max_size=3, unique=True),
         subtasks(_present(plan) | node_ids),
     )
 
