@@ -97,7 +97,7 @@ _UNRESOLVED: Final = (
 )
 
 _TOUCH_EN = re.compile(
-    r"^(?:do not|don['’]t|never|must not|avoid|refrain from|without)\s+(?:using?|rely(?:ing)? on|draw"
+    r"^(?:do not|don['’]t|never|must not|avoid|refrain from|without)\s+(?:us(?:e|ing)|rely(?:ing)? on|draw"
     r"(?:ing)? (?:up)?on|touch(?:ing)?(?: on)?"
     r"|mention(?:ing)?|includ(?:e|ing)|discuss(?:ing)?|go(?:ing)? into|talk(?:ing)? about|consider(?:ing)?|any)?\s*",
     re.IGNORECASE,

@@ -22,8 +22,8 @@ MIN_RELEVANCE: Final = 0.25
 _OUTLINES_READ: Final = 3
 """Notes whose title and headings match a question best; their domains count."""
 
-_HEADING_WEIGHT: Final = 1.0
-"""Weight of all matching notes together against the question's own words."""
+_HEADING_WEIGHT: Final = 0.5
+"""Weight of all matching notes together against the words of the text themselves."""
 
 _SMALLEST: Final = 0.01
 

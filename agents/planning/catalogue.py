@@ -1,0 +1,71 @@
+"""What planning knows of the notes: titles, headings and the domains of their sections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from agents.planning.domains import NoteOutline
+from agents.retrieval.library import NotesLibrary, SectionLabel
+from masks.domains import DomainId
+from masks.leaks.labels import DomainLabeller, RankedDomain
+
+SECTIONS_SEARCHED: Final = 5
+"""Sections that are looked up for a text: the first page of one search."""
+
+
+def note_outlines(library: NotesLibrary) -> tuple[NoteOutline, ...]:
+    """Return the outline of every note, in the corpus's order, with how many sections each domain holds.
+
+    A section that can't be told apart below a parent counts for its most probable leaf; one of no domain for none.
+    """
+    entries = library.index.entries
+    labels = library.labels(range(len(entries)))
+    headings: dict[str, dict[str, None]] = {}
+    domains: dict[str, Counter[DomainId]] = {}
+    for entry, label in zip(entries, labels, strict=True):
+        path = entry.document.path
+        headings.setdefault(path, {}).update(dict.fromkeys(entry.section.trail))
+        leaf = _leaf(label)
+        if leaf is not None:
+            domains.setdefault(path, Counter())[leaf] += 1
+    return tuple(
+        NoteOutline(
+            title=document.source.title,
+            headings=tuple(headings.get(document.path, ())),
+            domains=dict(sorted(domains.get(document.path, Counter()).items())),
+        )
+        for document in library.corpus.documents
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NotesRanker:
+    """Ranks the domains of a text by its own words and by where the notes speak about it."""
+
+    labeller: DomainLabeller
+    library: NotesLibrary
+
+    def __call__(self, text: str) -> tuple[RankedDomain, ...]:
+        """Return leaves with weights, best first.
+
+        Half of the weight comes from the text, half from the domains of the sections that a search for it finds,
+        the n-th section counting 1/n. The weights of one text sum to at most 1.
+        """
+        weights: dict[DomainId, float] = {}
+        for found in self.labeller.domains_of_text(text):
+            weights[found.domain] = found.probability / 2
+        hits = self.library.search(text, SECTIONS_SEARCHED) if text.strip() else ()
+        total = sum(1 / rank for rank in range(1, len(hits) + 1))
+        for rank, label in enumerate(self.library.labels([hit.entry for hit in hits]), 1):
+            leaf = _leaf(label)
+            if leaf is not None:
+                weights[leaf] = weights.get(leaf, 0.0) + 1 / rank / total / 2
+        ranked = sorted(weights.items(), key=lambda entry: (-entry[1], entry[0]))
+        return tuple(RankedDomain(domain, weight) for domain, weight in ranked)
+
+
+def _leaf(label: SectionLabel) -> DomainId | None:
+    leaf = label.domain or label.leaf
+    return DomainId(leaf) if leaf is not None else None
