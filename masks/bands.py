@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 from masks.errors import MaskValueError, ThresholdError
 
@@ -56,6 +56,9 @@ class Thresholds:
 
     Raises `ThresholdError` for anything else.
     """
+
+    # A mistyped field of a document must not silently leave a default in force.
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     main: int = THETA_MAIN
     background: int = THETA_BG

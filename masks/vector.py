@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict
 
 from masks.bands import DEFAULT_THRESHOLDS, Band, Thresholds, band, check_m100
 from masks.domains import DomainId, DomainRegistry
@@ -22,6 +23,8 @@ MaskOperation: TypeAlias = Literal["set", "raise", "lower", "extend", "suppress"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskChange:
     """Record one changed value of one domain."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     version: int
     """The version of the mask that this change made; changes of one operation share it."""
@@ -44,6 +47,8 @@ class Mask:
     `masks.gradient`. Raises `MaskShapeError` if the values are unsorted, repeated or zero, or the version
     is below 1 or below the newest change, and `MaskValueError` for a value outside -100..100.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     agent: str
     version: int = 1

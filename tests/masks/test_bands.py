@@ -81,6 +81,8 @@ def test_thresholds_read_from_a_document_are_checked() -> None:
     assert adapter.validate_json('{"main": 80, "background": 20}') == Thresholds(main=80, background=20)
     with pytest.raises(ValidationError, match="Thresholds main=20"):
         adapter.validate_json('{"main": 20, "background": 80}')
+    with pytest.raises(ValidationError, match="mian"):
+        adapter.validate_json('{"mian": 80}')
 
 
 @pytest.mark.parametrize("m100", EVERY_VALUE)

@@ -101,3 +101,8 @@ def test_a_domain_of_another_registry_is_not_ignored() -> None:
         mask.domains_in(Band.MAIN, Thresholds(), REGISTRY)
     with pytest.raises(UnknownDomain, match="'life'"):
         new_mask("a", {DomainId("life"): 80}).check_against(REGISTRY)
+
+
+def test_an_unknown_field_of_a_document_is_refused() -> None:
+    with pytest.raises(ValidationError, match="valeus"):
+        TypeAdapter(Mask).validate_json('{"agent": "a", "valeus": []}')

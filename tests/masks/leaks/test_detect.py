@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -104,6 +104,7 @@ def test_the_excuse_is_the_rule_word_by_word(mask: Mask, thresholds: Thresholds)
     assert excuses_ambiguity(DomainId("cs"), mask, thresholds, REGISTRY) is expected
 
 
+@settings(max_examples=40)
 @given(
     mask_strategies.masks(),
     mask_strategies.thresholds(),

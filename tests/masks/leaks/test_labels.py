@@ -11,7 +11,7 @@ CONSTANTS = Calibration(
     registry_sha256=REGISTRY.sha256,
     temperature=0.05,
     none_score=0.15,
-    margin=0.3,
+    margin=0.45,
     leak_margin=0.9,
     accuracy=1.0,
     coverage=1.0,
@@ -48,7 +48,7 @@ def test_a_sentence_between_branches_is_unclassified() -> None:
 
 
 def test_strict_asks_for_a_larger_lead() -> None:
-    text = "query the table of onion"
+    text = "a table for runners"
     (loose,), (strict,) = LABELLER.label([text]), LABELLER.label([text], strict=True)
     assert loose.domain == DATABASES
     assert loose.margin < CONSTANTS.leak_margin
