@@ -183,7 +183,8 @@ def _take_dates(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[list[
 
 
 def _blank(match: re.Match[str]) -> str:
-    return " " * len(match.group())
+    # No space: the hyphen of `2024-13` must not look like a sign behind it.
+    return "\ufffc" * len(match.group())
 
 
 def _offset(entry: tuple[int, Day]) -> int:

@@ -20,12 +20,14 @@ from orchestrator.verification.wording import said
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _BLOCK_MARK = re.compile(r"(?m)^[ \t]*(?:>[ \t]*)*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?")
 _TABLE_RULE = re.compile(r"(?m)^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)*\|?[ \t]*$")
-_EMPHASIS = re.compile(r"\*\*|__|~~|`|\*|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\|")
+# Not between digits: `5*3` must not become 53.
+_EMPHASIS = re.compile(r"(?<!\d)[*`]+|[*`]+(?!\d)|__|~~|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CJK = r"\u3000-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _SPACE_AT_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
-_MEASURES = """% pp w kw mw gw wh kwh mwh gwh mm cm m km ha g kg t l ml km/h m/s °c v kv hz h min s tonnes tons metres
-meters kilometres kilometers hours litres liters 吨 公里 千米 厘米 毫米 米 平方米 立方米 平方公里 公斤 千克 克 升 亩 度 千瓦 兆瓦 千瓦时 兆瓦时"""
+_MEASURES = """% pp w kw mw gw wh kwh mwh gwh mm cm m km ha g kg t l ml km/h m/s °c v kv hz h min s
+tonnes tons metres meters kilometres kilometers hours litres liters
+吨 公里 千米 厘米 毫米 米 平方米 立方米 平方公里 公斤 千克 克 升 亩 度 千瓦 兆瓦 千瓦时 兆瓦时"""
 MEASURES = frozenset(_MEASURES.split())
 """Units of measured quantities, as `Number.unit` gives them. Counts and sums of money are exact (semantics 4)."""
 _ZH_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
@@ -48,7 +50,7 @@ def plain(text: str) -> str:
     """
     # Escapes first: a writer may have escaped what the source has as markup, or the reverse.
     bare = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", fold_width(text)))
-    bare = _EMPHASIS.sub(" ", _BLOCK_MARK.sub("", _TABLE_RULE.sub("", bare)))
+    bare = _EMPHASIS.sub("", _BLOCK_MARK.sub("", _TABLE_RULE.sub("", bare))).replace("|", " ")
     return _SPACE_AT_CJK.sub("", " ".join(bare.split())).strip()
 
 

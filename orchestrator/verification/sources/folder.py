@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from agents.retrieval.reading import MAX_NOTE_BYTES
+
+_NO_SUCH_FILE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 
 
 class DocumentMissing(LookupError):
@@ -49,10 +52,12 @@ class FolderLoader:
             raise DocumentMissing(uri, "the address does not stay inside the sources folder")
         try:
             path = root.joinpath(*parts.parts).resolve(strict=True)
-        except (FileNotFoundError, NotADirectoryError):
-            raise DocumentMissing(uri, "no such file in the sources folder") from None
-        except RuntimeError:
+        except RuntimeError:  # what `resolve` raises for a link to itself before Python 3.13
             raise DocumentMissing(uri, "a link that leads to itself") from None
+        except OSError as error:
+            if error.errno not in _NO_SUCH_FILE:
+                raise
+            raise DocumentMissing(uri, "no such file in the sources folder") from None
         if not path.is_relative_to(root):
             raise DocumentMissing(uri, "a link that leaves the sources folder")
         if not path.is_file():

@@ -1,0 +1,257 @@
+"""Tracing quotes to files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.evidence import Evidence, Source, SourceId
+from graphs.contract import Lang
+from orchestrator.core.claims import Falsified, Verified
+from orchestrator.verification.ports import FactVerdict
+from orchestrator.verification.sources.documents import DocumentSource
+from orchestrator.verification.sources.folder import DocumentMissing, FolderLoader
+from tests.verification.cases import Notes, altered, evidence
+
+EN = "# Storage\n\nThe plant stores 32 MWh.\nIt opened on 3 May 2024.\n"
+ZH = "# 储能\n\n该站储能 32 兆瓦时。\n2024年5月3日投运。\n"
+
+
+def ask(notes: Notes, source: Source, piece: Evidence, lang: Lang = "en") -> FactVerdict:
+    answer = DocumentSource(notes.root).trace(piece, {source.id: source}, lang=lang)
+    assert answer is not None
+    return answer
+
+
+def defect(answer: FactVerdict) -> tuple[str | None, str]:
+    assert isinstance(answer.verdict, Falsified)
+    assert answer.verdict.source is None, "a citation that leads nowhere is contradicted by no source"
+    return answer.defect, answer.verdict.reason
+
+
+def test_a_quote_that_stands_in_the_file_is_verified_at_its_line(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    answer = ask(notes, source, notes.quote(source, "The plant stores 32 MWh."))
+    assert answer == FactVerdict(verdict=Verified(source="plant.md:3"))
+
+
+def test_a_quote_over_two_lines_names_both(notes: Notes) -> None:
+    source = notes.write("sub folder/plant.md", EN)
+    answer = ask(notes, source, notes.quote(source, "32 MWh.\nIt opened"))
+    assert answer.verdict == Verified(source="sub folder/plant.md:3-4")
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (ZH.encode("utf-8"), "utf-8"),
+        (b"\xef\xbb\xbf" + ZH.encode("utf-8"), "utf-8-sig"),
+        (ZH.encode("gb18030"), "gb18030"),
+        (ZH.replace("\n", "\r\n").encode("utf-8"), "utf-8"),
+        (ZH.replace("\n", "\r").encode("utf-8"), "utf-8"),
+    ],
+    ids=["utf-8", "bom", "gb18030", "crlf", "cr"],
+)
+def test_chinese_text_in_every_encoding_and_line_end(notes: Notes, data: bytes, encoding: str) -> None:
+    source = notes.write("运营（终稿）.md", data)
+    piece = notes.quote(source, "2024年5月3日投运。", encoding=encoding)
+    assert piece.locator.start_line == 4
+    assert ask(notes, source, piece).verdict == Verified(source="运营（终稿）.md:4")
+
+
+def test_a_quote_over_a_crlf_line_end_keeps_it(notes: Notes) -> None:
+    source = notes.write("plant.md", EN.replace("\n", "\r\n"))
+    assert ask(notes, source, notes.quote(source, "32 MWh.\r\nIt")).verdict == Verified(source="plant.md:3-4")
+    as_lf = replace(notes.quote(source, "32 MWh.\r\nIt"), text="32 MWh.\nIt")
+    assert defect(ask(notes, source, as_lf))[0] == "excerpt_differs"
+
+
+def test_a_fabricated_quote_is_falsified(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    invented = evidence(source.id, "The plant stores 99 MWh.", (3, 3), (11, 35))
+    code, reason = defect(ask(notes, source, invented))
+    assert code == "excerpt_differs"
+    assert "nor anywhere else" in reason
+
+
+def test_a_citation_shifted_to_a_neighbour_names_where_the_words_are(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = altered(notes.quote(source, "The plant stores 32 MWh."), start_char=36, end_char=60)
+    code, reason = defect(ask(notes, source, piece))
+    assert code == "excerpt_differs"
+    assert "line 3" in reason
+
+
+@pytest.mark.parametrize(
+    "shift",
+    [
+        {"start_line": 2},
+        {"end_line": 4},
+        {"start_line": 4, "end_line": 4},
+        {"start_char": 10_000, "end_char": 10_024},
+        {"start_char": -24, "end_char": 0},
+        {"end_char": 11},
+    ],
+    ids=["first", "last", "both", "beyond", "negative", "empty"],
+)
+def test_a_shifted_span_is_falsified(notes: Notes, shift: dict[str, int]) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    assert piece.locator.start_char == 11
+    assert defect(ask(notes, source, altered(piece, **shift)))[0] == "place_missing"
+
+
+def test_an_edited_file_is_falsified_even_where_the_quote_still_stands(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    (notes.root / "plant.md").write_text(EN + "One more line.\n", encoding="utf-8")
+    assert defect(ask(notes, source, piece)) == (
+        "source_changed",
+        "source changed since it was read: 'plant.md'",
+    )
+
+
+def test_a_deleted_file_is_falsified(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    (notes.root / "plant.md").unlink()
+    assert defect(ask(notes, source, piece))[0] == "source_missing"
+
+
+def test_an_unlisted_source_is_falsified(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    answer = DocumentSource(notes.root).trace(piece, {}, lang="zh")
+    assert answer is not None
+    code, reason = defect(answer)
+    assert code == "source_unknown"
+    assert "来源列表" in reason
+
+
+def test_a_locator_into_another_source_is_falsified(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    other = notes.write("copy.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    crossed = replace(piece, locator=replace(piece.locator, source=other.id))
+    answer = DocumentSource(notes.root).trace(crossed, {source.id: source, other.id: other}, lang="en")
+    assert answer is not None
+    assert defect(answer)[0] == "place_missing"
+
+
+def test_a_binary_file_has_no_lines(notes: Notes) -> None:
+    source = notes.write("photo.md", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff\xfe\x00")
+    piece = evidence(source.id, "PNG", (1, 1), (1, 4))
+    assert defect(ask(notes, source, piece))[0] == "place_missing"
+
+
+def test_evidence_of_another_origin_is_none_of_its_business(notes: Notes) -> None:
+    source = replace(notes.write("plant.md", EN), origin="computed")
+    piece = evidence(source.id, "32 + 1 = 33")
+    assert DocumentSource(notes.root).trace(piece, {source.id: source}, lang="en") is None
+
+
+class Locked:
+    """A loader whose documents exist and can't be read."""
+
+    def load(self, uri: str) -> bytes:
+        """Refuse."""
+        raise PermissionError(13, "permission denied", uri)
+
+
+def test_a_file_without_permission_is_unreadable_and_not_false(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    with pytest.raises(PermissionError):
+        DocumentSource(Locked()).trace(piece, {source.id: source}, lang="en")
+
+
+def test_a_missing_folder_is_unreadable_and_not_false(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    with pytest.raises(OSError, match="gone"):
+        DocumentSource(notes.root / "gone").trace(piece, {source.id: source}, lang="en")
+
+
+class Archive:
+    """A loader over a dictionary."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self._files = files
+
+    def load(self, uri: str) -> bytes:
+        """Return the bytes, or say that there are none."""
+        if uri not in self._files:
+            raise DocumentMissing(uri, "not in the archive")
+        return self._files[uri]
+
+
+def test_any_loader_will_do(notes: Notes) -> None:
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "It opened on 3 May 2024.")
+    kept = DocumentSource(Archive({"plant.md": EN.encode()}), name="archive")
+    sources: dict[SourceId, Source] = {source.id: source}
+    assert kept.name == "archive"
+    assert kept.trace(piece, sources, lang="en") == FactVerdict(verdict=Verified(source="plant.md:4"))
+    empty = DocumentSource(Archive({})).trace(piece, sources, lang="en")
+    assert empty is not None
+    assert defect(empty)[0] == "source_missing"
+
+
+class TestFolderLoader:
+    """The folder that nothing leads out of."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        """Return a notes folder beside a secret."""
+        (tmp_path / "secret.md").write_text("secret", encoding="utf-8")
+        folder = tmp_path / "notes"
+        (folder / "sub").mkdir(parents=True)
+        (folder / "a.md").write_text("a", encoding="utf-8")
+        return folder
+
+    @pytest.mark.parametrize(
+        "uri",
+        [
+            "",
+            "../secret.md",
+            "sub/../../secret.md",
+            "/etc/hostname",
+            "a\0.md",
+            "sub",
+            "a.md/b.md",
+            "b.md",
+            "..\\secret.md",
+            "x" * 5000,
+        ],
+    )
+    def test_what_is_no_file_inside_is_missing(self, folder: Path, uri: str) -> None:
+        with pytest.raises(DocumentMissing) as caught:
+            FolderLoader(folder).load(uri)
+        assert repr(uri) in str(caught.value)
+
+    def test_an_absolute_address_of_a_file_inside_is_refused_too(self, folder: Path) -> None:
+        with pytest.raises(DocumentMissing):
+            FolderLoader(folder).load(str(folder / "a.md"))
+
+    def test_a_link_that_leaves_the_folder_is_refused(self, folder: Path) -> None:
+        (folder / "link.md").symlink_to(folder.parent / "secret.md")
+        (folder / "inside.md").symlink_to(folder / "a.md")
+        assert FolderLoader(folder).load("inside.md") == b"a"
+        with pytest.raises(DocumentMissing, match="leaves"):
+            FolderLoader(folder).load("link.md")
+
+    def test_a_link_to_itself_is_missing(self, folder: Path) -> None:
+        (folder / "loop.md").symlink_to(folder / "loop.md")
+        with pytest.raises(DocumentMissing):
+            FolderLoader(folder).load("loop.md")
+
+    def test_a_folder_that_is_itself_a_link_is_fine(self, folder: Path) -> None:
+        (folder.parent / "alias").symlink_to(folder)
+        assert FolderLoader(folder.parent / "alias").load("a.md") == b"a"
+
+    def test_a_huge_file_is_cut_so_that_its_digest_can_only_differ(self, folder: Path) -> None:
+        with (folder / "big.md").open("wb") as file:
+            file.truncate(6_000_000)
+        assert len(FolderLoader(folder).load("big.md")) == 5_000_001
