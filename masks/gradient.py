@@ -30,7 +30,7 @@ EXTENSION_STEP: Final = 10
 def set_value(
     mask: Mask, domain: DomainId, m100: int, *, registry: DomainRegistry, author: str, reason: str
 ) -> Mask:
-    """Set a domain to `m100` hundredths; the only way, with `undo`, to lift a suppressed domain.
+    """Set a domain to `m100` hundredths; only this, `set_leaf` and `undo` lift a suppressed domain.
 
     Raises `MaskValueError` for a value outside -100..100.
     """

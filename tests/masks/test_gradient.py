@@ -10,10 +10,12 @@ from masks.domains import DomainId
 from masks.errors import GradientError, MaskValueError, NothingToUndo, SuppressedDomain, UnknownDomain
 from masks.gradient import (
     extend,
+    extend_leaf,
     extension_target,
     lower_by,
     raise_by,
     selection_weight,
+    set_leaf,
     set_value,
     suppress,
     undo,
@@ -185,3 +187,18 @@ def test_main_material_outweighs_background_material(thresholds: Thresholds) -> 
     weakest_main = selection_weight(thresholds.main + 1, thresholds, background_open=True)
     assert strongest_background < weakest_main
     assert selection_weight(100, thresholds, background_open=False) == 1
+
+
+@given(mask_strategies.masks(), mask_strategies.leaves, mask_strategies.values, mask_strategies.thresholds())
+def test_leaf_operations_do_what_those_with_a_registry_do(
+    mask: Mask, leaf: DomainId, m100: int, thresholds: Thresholds
+) -> None:
+    signed = {"author": "a", "reason": "r"}
+    assert set_leaf(mask, leaf, m100, **signed) == set_value(mask, leaf, m100, registry=REGISTRY, **signed)
+    try:
+        expected = extend(mask, leaf, registry=REGISTRY, thresholds=thresholds, **signed)
+    except GradientError as refused:
+        with pytest.raises(type(refused)):
+            extend_leaf(mask, leaf, thresholds=thresholds, **signed)
+    else:
+        assert extend_leaf(mask, leaf, thresholds=thresholds, **signed) == expected
