@@ -47,6 +47,21 @@ def require_earlier_causes(head: int, events: Sequence[NewEvent]) -> None:
             )
 
 
+def require_distinct_names(events: Sequence[NewEvent]) -> None:
+    """Raise `NotStorable` for an append that has a name twice."""
+    seen: set[str] = set()
+    for event in events:
+        if event.idem in seen:
+            raise NotStorable(
+                "A second event of one append with the name",
+                event.idem,
+                accepted_en="a name once in a run",
+                accepted_zh="每个运行中每个名称只出现一次",
+            )
+        if event.idem is not None:
+            seen.add(event.idem)
+
+
 def require_run_id(run: str) -> None:
     """Raise `NotStorable` for an id that cannot lead a thread id."""
     if not run or "/" in run:

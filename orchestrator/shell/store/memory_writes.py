@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from orchestrator.shell.store.appending import first_named, repeats, require_earlier_causes, require_run_id
+from orchestrator.shell.store.appending import (
+    first_named,
+    repeats,
+    require_distinct_names,
+    require_earlier_causes,
+    require_run_id,
+)
 from orchestrator.shell.store.clock import Clock, timestamp
 from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunExists, UnknownRun, not_unicode
 from orchestrator.shell.store.fencing import NOBODY, renewed, require_current, require_current_epoch, taken
@@ -96,6 +102,7 @@ class MemoryWrites:
         """See `StoreWrites.append`."""
         head = self._head(run)
         self._require_current(run, lease)
+        require_distinct_names(events)
         repeated = self._repeated(run, events)
         if repeated is not None:
             return repeated

@@ -7,7 +7,13 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from orchestrator.shell.store.appending import first_named, repeats, require_earlier_causes, require_run_id
+from orchestrator.shell.store.appending import (
+    first_named,
+    repeats,
+    require_distinct_names,
+    require_earlier_causes,
+    require_run_id,
+)
 from orchestrator.shell.store.clock import timestamp
 from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunExists, UnknownRun
 from orchestrator.shell.store.fencing import NOBODY, renewed, require_current, require_current_epoch, taken
@@ -78,6 +84,7 @@ class SqliteWrites:
         """See `StoreWrites.append`."""
         standing = self._standing(run)
         require_current(run, lease, standing.lease, standing.now)
+        require_distinct_names(events)
         repeated = self._repeated(run, events)
         if repeated is not None:
             return repeated
