@@ -167,6 +167,8 @@ def test_contract_and_coverage() -> None:
     ]
     report = replace(CONTRACT, outputs=(PortSpec(name="report", type="report"),))
     assert only(plan, LintCode.UNDELIVERED_OUTPUT, report).detail == {"output": "report", "type": "report"}
+    extra = PortSpec(name="extra", type="table", required=False)
+    assert codes(plan, replace(CONTRACT, outputs=(*CONTRACT.outputs, extra))) == []
 
 
 def test_criteria_that_no_program_can_check_are_refused() -> None:
@@ -221,6 +223,8 @@ def test_warnings_of_single_nodes() -> None:
     assert codes(with_node(plan, "n1", required_domains={}, kind="function")) == []
     loner = replace(plan.subtasks[0], id=NodeId("n4"), boundary="both", outputs=())
     assert codes(replace(plan, subtasks=(*plan.subtasks, loner))) == ["no_outputs", "no_contribution"]
+    sender = replace(loner, side_effects="external")
+    assert codes(replace(plan, subtasks=(*plan.subtasks, sender))) == ["no_outputs"]
 
 
 def test_a_chain_of_one_kind_of_work_is_reported_once_and_whole() -> None:
@@ -228,6 +232,8 @@ def test_a_chain_of_one_kind_of_work_is_reported_once_and_whole() -> None:
     assert only(plan, LintCode.NEEDLESS_CHAIN).nodes == ("b", "c", "d"), "a has two followers"
     mixed = with_node(plan, "c", required_domains={"med": 1.0})
     assert "needless_chain" not in codes(mixed)
+    for changes in ({"side_effects": "write"}, {"failure_semantics": "optional"}):
+        assert "needless_chain" not in codes(with_node(plan, "c", **changes)), changes
     calls = replace(plan, subtasks=tuple(replace(s, kind="call", operation=s.id) for s in plan.subtasks))
     assert "needless_chain" not in codes(calls), "different operations"
 
