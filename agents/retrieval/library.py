@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Protocol
 
 from agents.evidence import Source, SourceId
-from agents.models.embedders import CachedEmbedder, Embedder
+from agents.models.embedders import CachedEmbedder
 from agents.retrieval.copies import copies_among
 from agents.retrieval.index import Entry, Hit, NoteIndex, embedded_text
 from agents.retrieval.reading import Corpus, Document, read_folder
 from masks.leaks.labels import DomainLabeller
+from masks.ports import Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,6 @@ _PIECE = re.compile(rf"[{_HAN}]+|\d+(?:[.,]\d+)*|_*{_ALNUM}+(?:[_.\-]{_ALNUM}+)*
 _PARTS = re.compile(r"[_.\-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CJK = re.compile(rf"[{_HAN}]")
-_LATIN_RUN = re.compile(rf"[^{_HAN}]+|[{_HAN}]+")
 _SHORTEST_CAMEL_PART = 3
 """`MilvusClient` has parts worth finding; `TiDB` and `MySQL` are one word each."""
 
@@ -69,18 +68,6 @@ def terms(text: str) -> tuple[str, ...]:
 def is_cjk(text: str) -> bool:
     """Return whether `text` holds a Chinese character."""
     return bool(_CJK.search(text))
-
-
-def text_length(text: str) -> int:
-    """Return the length of `text` in the budget's unit: Chinese characters, plus words of other scripts.
-
-    >>> text_length("支持 Apache Kafka 协议")
-    6
-    """
-    total = 0
-    for run in _LATIN_RUN.findall(text):
-        total += len(run) if _CJK.match(run) else len(re.findall(r"[^\W_]+(?:[_.,\-/][^\W_]+)*", run))
-    return total
 
 
 def _scan(text: str) -> Iterator[tuple[str, bool]]:

@@ -15,7 +15,9 @@ from agents.retrieval.tokens import is_cjk
 from agents.workers.embedded.question import AnswerKind, Question
 
 _ZH_DIGIT = "一二两三四五六七八九十百千万亿零〇"
-_NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|(?<![{_ZH_DIGIT}第])[{_ZH_DIGIT}]+(?=[人名个位次场项家座条辆架枚块件天年月号艘支届层倍米元吨公])")
+_NUMBER = re.compile(
+    rf"\d+(?:[.,]\d+)*|(?<![{_ZH_DIGIT}第])[{_ZH_DIGIT}]+(?=[人名个位次场项家座条辆架枚块件天年月号艘支届层倍米元吨公])"
+)
 _EN_NUMBER_WORD = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|sixty|"
     r"seventy|eighty|ninety|hundred|thousand|million|billion|half|twice|once|double)\b",
@@ -35,7 +37,10 @@ _DURATION = re.compile(
     r"(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|ms|milliseconds?|h|s)\b",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(rf"\d+(?:\.\d+)?\s*(?:%|％|‰|个百分点|per ?cent|percent)|百分之[{_ZH_DIGIT}点]+|千分之[{_ZH_DIGIT}点]+", re.IGNORECASE)
+_PERCENT = re.compile(
+    rf"\d+(?:\.\d+)?\s*(?:%|％|‰|个百分点|per ?cent|percent)|百分之[{_ZH_DIGIT}点]+|千分之[{_ZH_DIGIT}点]+",
+    re.IGNORECASE,
+)
 _MONEY = re.compile(
     rf"[$€£¥￥]\s*\d|\d+(?:[.,]\d+)*\s*(?:余|多)?(?:[百千万亿]+)?\s*(?:人民币|美元|欧元|日元|港元|英镑|元|块钱)|[{_ZH_DIGIT}]+\s*元|"
     r"\d+(?:[.,]\d+)*\s*(?:[百千]?[万亿])|"
@@ -43,10 +48,14 @@ _MONEY = re.compile(
     r"\b(?:usd|eur|gbp|cny|rmb)\s*\d",
     re.IGNORECASE,
 )
-_EN_NAME = re.compile(r"\b[A-Z][a-z'’\-]+(?:\s+(?:(?:[A-Z]\.|de|van|von|der|da|al|bin)\s+)*[A-Z][A-Za-z'’\-]+)+")
+_EN_NAME = re.compile(
+    r"\b[A-Z][a-z'’\-]+(?:\s+(?:(?:[A-Z]\.|de|van|von|der|da|al|bin)\s+)*[A-Z][A-Za-z'’\-]+)+"
+)
 _TRANSLITERATED = re.compile(r"[\u4e00-\u9fff]{1,6}[·•][\u4e00-\u9fff·•]{1,10}")
 _HONORIFIC = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+[A-Z]\w+")
-_PLACE_EN = re.compile(r"\b(?:in|at|on|near|from|to|of|along|north|south|east|west)\s+(?:the\s+)?[A-Z][\w'’\-]+")
+_PLACE_EN = re.compile(
+    r"\b(?:in|at|on|near|from|to|of|along|north|south|east|west)\s+(?:the\s+)?[A-Z][\w'’\-]+"
+)
 _UNIT_FAMILIES: dict[str, str] = {
     "人": r"[余多]?(?:[百千万亿]+)?[余多]?(?:人|名|位|例|死|伤)",
     "名": r"[余多]?(?:[百千万亿]+)?[余多]?(?:人|名|位)",
@@ -57,7 +66,7 @@ _UNIT_FAMILIES: dict[str, str] = {
 def answers_by_form(question: Question, text: str) -> bool:
     """Return whether `text` holds a form that can answer `question` and does not stand in the question itself.
 
-    Always true for kinds without a form of their own (`FACTOID_KINDS` have one).
+    Always true for kinds without a form of their own: only times, durations, numbers, persons and places have one.
     """
     return any(True for _ in forms(question, text))
 

@@ -40,18 +40,6 @@ class AnswerKind(StrEnum):
     """What is, tell about, anything else."""
 
 
-FACTOID_KINDS = frozenset(
-    {
-        AnswerKind.TIME,
-        AnswerKind.DURATION,
-        AnswerKind.NUMBER,
-        AnswerKind.PERSON,
-        AnswerKind.PLACE,
-    }
-)
-"""Kinds whose answer can be recognised by its form."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question as the worker understands it."""
@@ -79,12 +67,26 @@ _ASKING_ZH = re.compile(
 )
 _TYPE_WORDS_ZH = re.compile(r"(?:具体)?(?:时间|日期|时候|地点|地方|数量|名字|名称)(?=[是为有？?]|$)")
 _ZH_KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
+    (AnswerKind.POLAR, re.compile(r"是否|能否|可否|能不能|可不可以|会不会|是不是|有没有|吗[？?]?$")),
     (AnswerKind.REASON, re.compile(r"为什么|为何|为啥|原因|缘故")),
-    (AnswerKind.DURATION, re.compile(r"多久|多长时间|几天|几年|几个月|几个?小时|几分钟|时长|期限是|有效期|周期[是为有多]")),
+    (
+        AnswerKind.DURATION,
+        re.compile(r"多久|多长时间|几天|几年|几个月|几个?小时|几分钟|时长|期限是|有效期|周期[是为有多]"),
+    ),
     (AnswerKind.OPEN, re.compile(r"(?:如何|怎么样|怎样)[？?。]?$|区别|差异|不同[？?]?$")),
     (AnswerKind.METHOD, re.compile(r"如何|怎么|怎样|怎么办|办法|步骤|方法")),
-    (AnswerKind.TIME, re.compile(r"什么时[候间]|何时|哪一?[天年月日]|几月|几号|几点|(?:时间|日期|日子)(?:是|为|点|在|$|[？?])")),
-    (AnswerKind.PLACE, re.compile(r"哪里|哪儿|在哪(?![个些家支部几一])|何处|什么地方|哪个(?:国家|城市|省|市|地区|地方)|地点|位置")),
+    (
+        AnswerKind.TIME,
+        re.compile(
+            r"什么时[候间]|何时|哪一?[天年月日]|几月|几号|几点|(?:时间|日期|日子)(?:是|为|点|在|$|[？?])"
+        ),
+    ),
+    (
+        AnswerKind.PLACE,
+        re.compile(
+            r"哪里|哪儿|在哪(?![个些家支部几一])|何处|什么地方|哪个(?:国家|城市|省|市|地区|地方)|地点|位置"
+        ),
+    ),
     (
         AnswerKind.NUMBER,
         re.compile(
@@ -102,11 +104,17 @@ _ZH_KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
         ),
     ),
     (AnswerKind.POLAR, re.compile(r"是否|能否|可否|吗|有没有|能不能|可不可以|是不是|会不会|要不要|需不需要")),
-    (AnswerKind.NAME, re.compile(r"哪[一]?[个家部支所座款名种届]|什么|叫|名称|名字|冠军|亚军|季军|主题|口号")),
+    (
+        AnswerKind.NAME,
+        re.compile(r"哪[一]?[个家部支所座款名种届]|什么|叫|名称|名字|冠军|亚军|季军|主题|口号"),
+    ),
 )
 _EN_KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
     (AnswerKind.REASON, re.compile(r"\b(?:why|what (?:causes?|caused)|(?:the|what) reasons?)\b")),
-    (AnswerKind.DURATION, re.compile(r"\bhow long (?:does|do|did|is|was|will|has|have|can|must|should|may|after|before)\b")),
+    (
+        AnswerKind.DURATION,
+        re.compile(r"\bhow (?:quickly|soon)\b|\bhow long (?:does|do|did|is|was|will|has|have|can|must|should|may|after|before)\b"),
+    ),
     (
         AnswerKind.NUMBER,
         re.compile(
@@ -117,32 +125,65 @@ _EN_KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
             r"temperature|speed)\b"
         ),
     ),
-    (AnswerKind.TIME, re.compile(r"^(?:and |so |since |by )?when\b(?!.*,)|\bwhen (?:did|does|do|is|was|were|will|has|have|can|must|should)\b|\b(?:what|which) (?:year|date|day|month|time|week|quarter)\b|\bby what date\b")),
+    (
+        AnswerKind.TIME,
+        re.compile(
+            r"^(?:and |so |since |by )?when\b(?!.*,)|\bwhen (?:did|does|do|is|was|were|will|has|have|can|must|should)\b|\b(?:what|which) (?:year|date|day|month|time|week|quarter)\b|\bby what date\b"
+        ),
+    ),
     (AnswerKind.OPEN, re.compile(r"\bdiffer(?:ent|ence|ences|s)?\b")),
-    (AnswerKind.METHOD, re.compile(r"\bhow\b|\bwhat (?:should|shall|can|do|must) (?:i|we|you|one)\b.*\bdo\b|\bwhat steps\b")),
-    (AnswerKind.PERSON, re.compile(r"\b(?:who|whom|whose)\b|\bwhich (?:person|author|director|actor|actress|player|president)\b")),
+    (
+        AnswerKind.METHOD,
+        re.compile(r"\bhow\b|\bwhat (?:should|shall|can|do|must) (?:i|we|you|one)\b.*\bdo\b|\bwhat steps\b"),
+    ),
+    (
+        AnswerKind.PERSON,
+        re.compile(
+            r"\b(?:who|whom|whose)\b|\bwhich (?:person|author|director|actor|actress|player|president)\b"
+        ),
+    ),
     (
         AnswerKind.PLACE,
-        re.compile(r"\bwhere\b|\b(?:what|which) (?:country|city|town|state|place|county|village|street|site|region|location)\b"),
+        re.compile(
+            r"\bwhere\b|\b(?:what|which) (?:country|city|town|state|place|county|village|street|site|region|location)\b"
+        ),
     ),
-    (AnswerKind.POLAR, re.compile(r"^(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had)\b")),
-    (AnswerKind.LIST, re.compile(r"\b(?:which|what) (?:\w+ )?(?:are|were) (?:the|used)\b|\bwhat (?:kinds|types|sorts)\b|\blist\b|\bwhich (?:\w+s)\b")),
+    (
+        AnswerKind.POLAR,
+        re.compile(
+            r"^(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had)\b"
+        ),
+    ),
+    (
+        AnswerKind.LIST,
+        re.compile(
+            r"\b(?:which|what) (?:\w+ )?(?:are|were) (?:the|used)\b|\bwhat (?:kinds|types|sorts)\b|\blist\b|\bwhich (?:\w+s)\b"
+        ),
+    ),
     (AnswerKind.NAME, re.compile(r"\bwhich\b|\bwhat (?:\w+ ){1,2}(?:is|was|does|did|do|has)\b")),
 )
 _LOCATING_VERBS_EN = re.compile(r"^where (?:does|do|is|are) .*\b(?:store|stored|keep|kept|save|saved|find)\b")
 _NUMBERING = re.compile(r"^\s*(?:[(（]?\d{1,2}[)）]|\d{1,2}[.、](?!\d)|\d+(?:\.\d+){1,3}\s)\s*")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_DATE_ZH = re.compile(r"(?:(?:19|20)\d{2}(?:\s*年)?)?(?:的?\d{1,2}月(?:\d{1,2}[日号])?)|(?:19|20)\d{2}\s*年?(?=[^\d])")
+_DATE_ZH = re.compile(
+    r"(?:(?:19|20)\d{2}(?:\s*年)?)?(?:的?\d{1,2}月(?:\d{1,2}[日号])?)|(?:19|20)\d{2}\s*年?(?=[^\d])"
+)
 _DAY = re.compile(r"\d{1,2}月(?:\d{1,2}[日号])?|第?[一二三四1-4]季度|[上下]半年")
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?![\d.]\d|\d)")
 _NAMES = re.compile(
     r"《([^》]{1,40})》|[“\"]([^”\"]{1,60})[”\"]|`([^`]{1,80})`|"
     r"((?<![A-Za-z0-9_])(?=[A-Za-z0-9_.\-]*[A-Za-z])(?=[A-Za-z0-9_.\-]*[0-9_]|[A-Za-z]*[a-z][A-Z]|[A-Z]{2})[A-Za-z0-9_.\-]*[A-Za-z0-9])"
 )
-_UNIT_ZH = re.compile(r"(?:多少|几)(个?[人次名位家块台辆条座支种层倍天年月站米元吨亿万度户颗枚所艘架间辆项]|钱|%|千米|公里|千瓦时|小时|分钟)")
+_UNIT_ZH = re.compile(
+    r"(?:多少|几)(个?[人次名位家块台辆条座支种层倍天年月站米元吨亿万度户颗枚所艘架间辆项]|钱|%|千米|公里|千瓦时|小时|分钟)"
+)
 _UNIT_EN = re.compile(r"\bhow (?:many|much) ([a-z][a-z\-]+)")
-_MONEY_WORDS = re.compile(r"价格|售价|费用|金额|营收|收入|利润|票房|罚款|造价|预算|投资|成本|多少钱|\b(?:cost|price|budget|fee|fine|salary|revenue)\b")
-_RATE_WORDS = re.compile(r"率[是为有达？?]|率$|增长了?多少|增速|占比|比例|\b(?:percentage|share|rate|efficiency|percent)\b")
+_MONEY_WORDS = re.compile(
+    r"价格|售价|费用|金额|营收|收入|利润|票房|罚款|造价|预算|投资|成本|多少钱|\b(?:cost|price|budget|fee|fine|salary|revenue)\b"
+)
+_RATE_WORDS = re.compile(
+    r"率[是为有达？?]|率$|增长了?多少|增速|占比|比例|\b(?:percentage|share|rate|efficiency|percent)\b"
+)
 
 
 def read_question(text: str) -> Question:
@@ -195,4 +236,10 @@ def _unit(text: str, kind: AnswerKind) -> str:
     if _MONEY_WORDS.search(text):
         return "money"
     match = _UNIT_ZH.search(text) or _UNIT_EN.search(text.casefold())
-    return "" if match is None else match.group(1).removeprefix("个") if len(match.group(1)) > 1 else match.group(1)
+    return (
+        ""
+        if match is None
+        else match.group(1).removeprefix("个")
+        if len(match.group(1)) > 1
+        else match.group(1)
+    )

@@ -1,0 +1,67 @@
+"""How the mask acts on material: which passages may be selected on a path, and with what weight.
+
+Path 1 selects MAIN and unclassified material, path 2 BACKGROUND too (semantics 3). Inside an open band the weight
+rises with the mask value, so the gradient shows in what is selected (semantics 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.workers.embedded.material import Passage
+from masks.bands import Band, Thresholds
+from masks.domains import DomainId
+from masks.gradient import selection_weight
+from masks.vector import Mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A mask on one path."""
+
+    mask: Mask
+    thresholds: Thresholds
+    path: Literal[1, 2]
+
+    def weight(self, passage: Passage) -> float:
+        """Return the selection weight of a passage, in [0, 1]; 0 if its domain is closed on this path.
+
+        Unclassified material weighs as much as a domain exactly at the MAIN threshold would: selectable, and behind
+        everything that is surely MAIN.
+        """
+        domain = self.domain(passage)
+        if domain is None:
+            return self.unclassified_weight
+        return selection_weight(self.mask.value(domain), self.thresholds, background_open=self.path == 2)
+
+    @property
+    def unclassified_weight(self) -> float:
+        """Return the weight of material without a domain, in (0, 1)."""
+        return selection_weight(self.thresholds.main, self.thresholds, background_open=True)
+
+    def domain(self, passage: Passage) -> DomainId | None:
+        """Return the domain that decides about a passage; `None`: unclassified.
+
+        A section that can't be told apart below its parent counts as unclassified if a leaf of the parent is MAIN
+        and none is below 0 (semantics 1); else its most probable leaf decides.
+        """
+        if passage.domain is None or (passage.parent is not None and self._excused(passage.parent)):
+            return None
+        return DomainId(passage.domain)
+
+    def band(self, passage: Passage) -> Band | None:
+        """Return the band of the passage's domain; `None`: unclassified."""
+        domain = self.domain(passage)
+        return None if domain is None else self.mask.band(domain, self.thresholds)
+
+    def leak_strength(self, passage: Passage) -> int | None:
+        """Return the mask value of a passage whose use is a leak, in hundredths; `None` for no leak."""
+        domain = self.domain(passage)
+        if domain is None or self.mask.band(domain, self.thresholds) is Band.MAIN:
+            return None
+        return self.mask.value(domain)
+
+    def _excused(self, parent: str) -> bool:
+        below = [value for domain, value in self.mask.values if domain.startswith(f"{parent}.")]
+        return any(value > self.thresholds.main for value in below) and all(value >= 0 for value in below)

@@ -1,0 +1,232 @@
+"""Turn what inquiries found into an output: quoted sentences with anchors, claims, evidence, conflicts, gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from agents.citations import anchor
+from agents.evidence import (
+    Claim,
+    ClaimId,
+    Evidence,
+    EvidenceId,
+    LeakMark,
+    Source,
+    SourceId,
+    claim_of,
+    quote,
+    with_leak,
+)
+from agents.operations import field_name
+from agents.results import Conflict, Need, OpenQuestion, OpenReason, WorkOutput
+from agents.retrieval.copies import repeats
+from agents.workers.embedded.access import Access
+from agents.workers.embedded.conflicts import disagree
+from agents.workers.embedded.inquiry import Inquiry
+from agents.workers.embedded.material import Passage
+from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, relevance
+from agents.workers.embedded.support import FACTUAL_KINDS, Support, answerability
+from agents.workers.embedded.wording import PHRASES
+from agents.workers.embedded.writing import heading, one_line, open_list, page
+from agents.workers.ports import WorkOrder
+from masks.bands import Band
+from masks.leaks.markers import LeakMarker, render_marker
+
+CORE_SHARE = 0.5
+"""A sentence of an answer is core if its score is at least this share of the answer's best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The chosen sentences of one question."""
+
+    inquiry: Inquiry
+    chosen: tuple[Weighted, ...]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What an output consists of while it grows."""
+
+    order: WorkOrder
+    claims: dict[ClaimId, Claim] = field(default_factory=dict)
+    evidence: dict[EvidenceId, Evidence] = field(default_factory=dict)
+    sources: dict[SourceId, Source] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+    conflicts: list[Conflict] = field(default_factory=list)
+
+    def add(self, one: Weighted, inquiry: Inquiry, *, core: bool) -> Claim:
+        passage, unit = one.candidate.passage, one.candidate.unit
+        piece = quote(passage.source.id, one.candidate.span, unit.text, domain=one.domain)
+        node = self.order.subtask.id
+        claim = claim_of(node, unit.text, (piece.id,), core=core, question=inquiry.asked)
+        if claim.id in self.claims:
+            # One sentence may answer two questions: each gets its own claim.
+            again = claim_of(
+                f"{node}\n{inquiry.asked}", unit.text, (piece.id,), core=core, question=inquiry.asked
+            )
+            claim = again
+        claim = replace(claim, taint="untrusted")
+        strength = inquiry.access.leak_strength(passage)
+        if strength is not None and one.domain is not None:
+            mark = LeakMark(
+                agent=self.order.agent.id,
+                domain=one.domain,
+                strength=strength,
+                origin="source",
+                declared=True,
+                node=node,
+            )
+            claim = with_leak(claim, mark)
+        self.claims[claim.id] = claim
+        self.evidence[piece.id] = piece
+        self.sources[passage.source.id] = passage.source
+        return claim
+
+
+def answer(inquiry: Inquiry, budget: int) -> Answer:
+    """Return the sentences that answer the inquiry's question within `budget` (see `length_of`); none if it stays
+    open.
+    """
+    if not inquiry.answered:
+        return Answer(inquiry=inquiry, chosen=())
+    admitted = admit([weighted(one, inquiry.access) for one in inquiry.ranked])
+    question = inquiry.question
+    if question.kind in FACTUAL_KINDS:
+        chosen = choose_factual(admitted, budget, question.lang)
+    else:
+        chosen = _in_reading_order(choose(admitted, inquiry.matcher.weights, budget, question.lang))
+    return Answer(inquiry=inquiry, chosen=chosen)
+
+
+def weighted(one: Support, access: Access) -> Weighted:
+    """Return a supported candidate with its relevance and its mask weight."""
+    passage = one.candidate.passage
+    return Weighted(
+        support=one, relevance=relevance(one), weight=access.weight(passage), domain=access.domain(passage)
+    )
+
+
+def compose(order: WorkOrder, answers: Sequence[Answer]) -> WorkOutput:
+    """Return the output of `answers`: one section a question, open questions last."""
+    draft = _Draft(order=order)
+    sections = [_section(one, draft) for one in answers]
+    phrases = PHRASES[order.lang]
+    open_questions = tuple(_open(one.inquiry) for one in answers if not one.chosen)
+    return WorkOutput(
+        text=page([*sections, open_list(open_questions, phrases), _orders(answers, order)]),
+        claims=tuple(draft.claims.values()),
+        evidence=tuple(draft.evidence.values()),
+        sources=tuple(draft.sources.values()),
+        open_questions=open_questions,
+        conflicts=tuple(draft.conflicts),
+        fields=draft.fields,
+    )
+
+
+def needs_of(inquiries: Sequence[Inquiry]) -> tuple[Need, ...]:
+    """Return the closed domains whose material would answer what stays open, best match first."""
+    found: dict[tuple[str, str], Need] = {}
+    for inquiry in inquiries:
+        if inquiry.answered:
+            continue
+        state = answerability(inquiry.question, inquiry.matcher, inquiry.closed)
+        for one in inquiry.closed if state.answered else ():
+            passage = one.candidate.passage
+            band, domain = inquiry.access.band(passage), inquiry.access.domain(passage)
+            if domain is None or band is None or band is Band.MAIN or one.score < CORE_SHARE * state.score:
+                continue
+            need = Need(
+                domain=domain,
+                question=inquiry.asked,
+                band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
+                match=min(1.0, round(one.score, 4)),
+            )
+            found.setdefault((domain, inquiry.asked), need)
+    return tuple(sorted(found.values(), key=lambda need: (-need.match, need.domain)))
+
+
+def _section(one: Answer, draft: _Draft) -> str:
+    if not one.chosen:
+        return ""
+    inquiry = one.inquiry
+    best = max(chosen.score for chosen in one.chosen)
+    lines = []
+    claims = []
+    for chosen in one.chosen:
+        claim = draft.add(chosen, inquiry, core=chosen.score >= CORE_SHARE * best)
+        claims.append((claim, chosen.candidate.passage))
+        lines.append(_cited(claim, draft.order))
+    draft.conflicts.extend(_conflicts(claims, inquiry.asked))
+    if inquiry.about:
+        draft.fields[field_name(inquiry.about, inquiry.asked)] = " ".join(lines)
+    title = f"{inquiry.about}: {inquiry.asked}" if inquiry.about else inquiry.asked
+    return f"{heading(3, title)}\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _cited(claim: Claim, order: WorkOrder) -> str:
+    marks = [
+        render_marker(LeakMarker(agent=mark.agent, domain=mark.domain, strength=mark.strength), order.lang)
+        for mark in claim.leaks
+    ]
+    return " ".join([one_line(claim.statement), anchor(claim.id), *marks])
+
+
+def _in_reading_order(chosen: tuple[Weighted, ...]) -> tuple[Weighted, ...]:
+    """Keep sections in the order in which they were first chosen, and sentences of one section in theirs."""
+    first: dict[object, int] = {}
+    for position, one in enumerate(chosen):
+        first.setdefault(one.candidate.passage.key, position)
+    return tuple(
+        sorted(chosen, key=lambda one: (first[one.candidate.passage.key], one.candidate.unit.start_char))
+    )
+
+
+def _conflicts(claims: Sequence[tuple[Claim, Passage]], about: str) -> list[Conflict]:
+    """Return the pairs of claims of independent sources that give different values for one quantity."""
+    found = []
+    for (a, first), (b, second) in combinations(claims, 2):
+        same = _original(first.source) == _original(second.source) or repeats(first.text, second.text)
+        if not same and disagree(a, b):
+            found.append(Conflict(about=about, claims=(a.id, b.id)))
+    return found
+
+
+def _original(source: Source) -> SourceId:
+    return source.copy_of or source.id
+
+
+def _open(inquiry: Inquiry) -> OpenQuestion:
+    nearest = (inquiry.ranked or inquiry.closed)[:1]
+    place = None
+    if nearest:
+        candidate = nearest[0].candidate
+        place = f"{candidate.passage.source.uri}:{candidate.unit.start_line}"
+    return OpenQuestion(
+        question=inquiry.asked, reason=_reason(inquiry), searched=tuple(inquiry.queries), nearest=place
+    )
+
+
+def _reason(inquiry: Inquiry) -> OpenReason:
+    if answerability(inquiry.question, inquiry.matcher, inquiry.closed).answered:
+        return "domain_closed"
+    if inquiry.limited and (not inquiry.rounds or inquiry.rounds[-1].new_evidence):
+        return "limit_reached"
+    if not inquiry.ranked and not inquiry.closed:
+        return "not_found"
+    return "not_answerable"
+
+
+def _orders(answers: Sequence[Answer], order: WorkOrder) -> str:
+    places = list(dict.fromkeys(place for one in answers for place in one.inquiry.orders))
+    if not places:
+        return ""
+    title = "Not followed" if order.lang == "en" else "未予理会"
+    said = (
+        "text that gives orders to automated readers; nothing of it was quoted"
+        if order.lang == "en"
+        else "对自动阅读者发号施令的文字；未引用其中任何内容"
+    )
+    return f"{heading(3, title)}\n\n" + "\n".join(f"- {one_line(place)}: {said}" for place in places)

@@ -1,0 +1,248 @@
+"""Search for the answer to one question: a bounded loop of search, read, see what is open, search for that.
+
+A round is one query with its readings. The loop ends when the question is settled, when two rounds in a row brought
+nothing new, when no other query is left, or at a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import log
+from typing import Any, Final
+
+from agents.results import SearchRound
+from agents.tools.contract import Broker, ToolCall, ToolError
+from agents.workers.embedded.access import Access
+from agents.workers.embedded.instructions import planted
+from agents.workers.embedded.matching import Matcher, matcher_for
+from agents.workers.embedded.material import Material, Passage
+from agents.workers.embedded.queries import Query, first_query, next_query
+from agents.workers.embedded.question import Question
+from agents.workers.embedded.selection import relevance
+from agents.workers.embedded.support import (
+    FULL_SUPPORT,
+    Answerability,
+    Support,
+    answerability,
+    supports,
+)
+from agents.workers.ports import WorkFailed, WorkFailureKind
+
+BARREN_ROUNDS: Final = 2
+"""Rounds in a row without new evidence that end a search (seed 004, 3.5)."""
+MAX_TOOL_CALLS: Final = 18
+"""Of one research sub-task (seed 000, 3.1)."""
+MAX_ROUNDS: Final = 4
+"""Queries per question: with their readings they fit into the tool calls."""
+HITS: Final = 5
+"""Sections per page of a search: with more, the preview limit leaves each too little text."""
+FIRST_PAGES: Final = 2
+READINGS: Final = 3
+"""Sections read whole after a search."""
+READ_FROM_RANK: Final = 0.5
+"""A section is read whole if it ranks at least this high beside the query's best."""
+EVIDENCE_SHARE: Final = 0.5
+"""A sentence is new evidence if it is at least this relevant beside the best one."""
+
+_FAILURES: Final[Mapping[str, WorkFailureKind]] = {
+    "ACTION_DENIED": "tool_missing",
+    "DECISION_INVALID": "bad_request",
+    "INVALID_ARGUMENT": "bad_request",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResearchLimits:
+    """What one order of research may use."""
+
+    tool_calls: int = MAX_TOOL_CALLS
+    rounds: int = MAX_ROUNDS
+    """Per question; 1 is a single look-up."""
+
+
+@dataclass(slots=True)
+class NotesReader:
+    """The notes through the broker, with the calls counted."""
+
+    broker: Broker
+    calls: int = 0
+
+    async def search(self, query: str, offset: int) -> Mapping[str, Any]:
+        """Return the data of a search; raises `WorkFailed` if the tool can't be used."""
+        arguments = {"query": query[:1000], "limit": HITS, "offset": offset}
+        result = await self._call(ToolCall(tool="search_notes", arguments=arguments))
+        if isinstance(result, ToolError):
+            raise _failed(result)
+        return result
+
+    async def read(self, passage: Passage) -> Mapping[str, Any] | None:
+        """Return the data of a reading of the passage's section; `None` if the note is gone."""
+        first, last = passage.section
+        arguments = {"source": passage.source.id, "start_line": first, "end_line": last}
+        result = await self._call(ToolCall(tool="read_note", arguments=arguments))
+        if isinstance(result, ToolError):
+            if result.error_type == "NOT_FOUND":
+                return None
+            raise _failed(result)
+        return result
+
+    async def _call(self, call: ToolCall) -> Mapping[str, Any] | ToolError:
+        self.calls += 1
+        result = await self.broker.call_tool(call)
+        if isinstance(result, ToolError):
+            return result
+        data: Mapping[str, Any] = result.data
+        return data
+
+
+@dataclass(slots=True, kw_only=True)
+class Inquiry:
+    """A question, what was fetched for it, and how far that answers it."""
+
+    question: Question
+    asked: str
+    """The question or field in the words of the sub-task's parameters."""
+    access: Access
+    about: str = ""
+    """The thing that a field belongs to."""
+    material: Material = field(default_factory=Material)
+    queries: list[str] = field(default_factory=list)
+    rounds: list[SearchRound] = field(default_factory=list)
+    ranked: tuple[Support, ...] = ()
+    """Support of everything that may be selected, best first."""
+    closed: tuple[Support, ...] = ()
+    """Support of what the mask closes on this path, best first."""
+    orders: tuple[str, ...] = ()
+    """Places of text that gives orders to its reader, `path:line`."""
+    state: Answerability | None = None
+    limited: bool = False
+    """Whether a limit ended the search."""
+
+    @property
+    def matcher(self) -> Matcher:
+        """Return the matcher of the question over what the searches said about term frequencies."""
+        return matcher_for(self.question, self.rarity)
+
+    @property
+    def answered(self) -> bool:
+        """Return whether open material answers the question."""
+        return self.state is not None and self.state.answered
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the terms of the question that the best passage lacks."""
+        return self.question.terms if self.state is None else self.state.missing
+
+    def rarity(self, term: str) -> float:
+        """Return the inverse document frequency of a term of the queries; the highest for one never met."""
+        return log(1 + (self.material.sections + 1) / (self.material.frequency.get(term, 0) + 0.5))
+
+    def settled(self) -> bool:
+        """Return whether nothing is left to search for."""
+        state = self.state
+        return state is not None and state.answered and not state.missing and state.score >= FULL_SUPPORT
+
+    def judge(self) -> int:
+        """Read all material again; return how many sentences are new evidence."""
+        known = {
+            one.candidate.key
+            for one in self.ranked
+            if relevance(one) >= EVIDENCE_SHARE * self._best_relevance()
+        }
+        matcher = self.matcher
+        orders = {passage.key: planted(passage.units) for passage in self.material.passages.values()}
+        barred = {(key[0], unit.start_char) for key, units in orders.items() for unit in units}
+        self.orders = tuple(
+            dict.fromkeys(
+                f"{passage.source.uri}:{orders[passage.key][0].start_line}"
+                for passage in self.material.passages.values()
+                if orders[passage.key]
+            )
+        )
+        found = [
+            one
+            for one in supports(self.question, matcher, self.material)
+            if (one.candidate.passage.source.id, one.candidate.unit.start_char) not in barred
+        ]
+        self.ranked = tuple(one for one in found if self.access.weight(one.candidate.passage) > 0)
+        self.closed = tuple(one for one in found if self.access.weight(one.candidate.passage) <= 0)
+        self.state = answerability(self.question, matcher, self.ranked)
+        best = self._best_relevance()
+        return sum(
+            relevance(one) >= EVIDENCE_SHARE * best and one.candidate.key not in known for one in self.ranked
+        )
+
+    def _best_relevance(self) -> float:
+        return max((relevance(one) for one in self.ranked), default=0.0)
+
+
+async def inquire(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits, allowance: int) -> None:
+    """Search until the question is settled or a limit is reached; the result stands in `inquiry`.
+
+    `allowance` is the number of tool calls that this question may use. Raises `WorkFailed` if the notes can't be
+    reached; lets `BudgetExhausted` pass.
+    """
+    until = reader.calls + allowance
+    barren = 0
+    while not inquiry.settled() and barren < BARREN_ROUNDS:
+        if len(inquiry.rounds) >= limits.rounds or reader.calls >= until:
+            inquiry.limited = True
+            return
+        query = _query(inquiry)
+        if query is None:
+            return
+        hits = await _gather(inquiry, query, reader, until)
+        new = inquiry.judge()
+        barren = 0 if new else barren + 1
+        inquiry.rounds.append(
+            SearchRound(
+                query=query.text,
+                why=query.why,
+                hits=hits,
+                new_evidence=new,
+                open_after=() if inquiry.settled() else inquiry.missing or (inquiry.asked,),
+            )
+        )
+
+
+def _query(inquiry: Inquiry) -> Query | None:
+    if not inquiry.queries:
+        return first_query(inquiry.question)
+    return next_query(
+        inquiry.question,
+        inquiry.matcher,
+        inquiry.material,
+        inquiry.ranked,
+        inquiry.missing,
+        tuple(inquiry.queries),
+    )
+
+
+async def _gather(inquiry: Inquiry, query: Query, reader: NotesReader, until: int) -> int:
+    """Run one query: one page (the first query two), then read the best sections that came in part."""
+    pages = FIRST_PAGES if not inquiry.queries else 1
+    inquiry.queries.append(query.text)
+    offset: int | None = 0
+    hits = 0
+    while offset is not None and pages > 0 and reader.calls < until:
+        data = await reader.search(query.text, offset)
+        inquiry.material.add_hits(data)
+        hits += len(data["hits"])
+        offset = data["next_offset"]
+        pages -= 1
+    for passage in _to_read(inquiry)[: max(0, min(READINGS, until - reader.calls))]:
+        read = await reader.read(passage)
+        if read is not None:
+            inquiry.material.add_reading(passage, read)
+    return hits
+
+
+def _to_read(inquiry: Inquiry) -> list[Passage]:
+    """Return the sections worth reading whole, best first: open ones, then closed ones that may show a need."""
+    cut = [p for p in inquiry.material.passages.values() if not p.whole and p.rank >= READ_FROM_RANK]
+    return sorted(cut, key=lambda passage: (inquiry.access.weight(passage) <= 0, -passage.rank))
+
+
+def _failed(error: ToolError) -> WorkFailed:
+    return WorkFailed(_FAILURES.get(error.error_type, "unavailable"), error.message)
