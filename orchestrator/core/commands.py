@@ -107,8 +107,10 @@ class SuspendRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReopenReview:
-    """Stop what runs and take the plan back to the review."""
+    """Stop what runs and take the plan back to the review, as a person chose."""
 
+    node: NodeId
+    """The sub-task that the person was asked about."""
     request: RequestId
 
 

@@ -2,7 +2,8 @@
 
 The state is the one after the event. `decide` looks only at the nodes that the event concerns; `recover` asks the same
 question of every node, after a restart. Both build on `next_for_node`, so that no command is lost or doubled: what
-`decide` returned and was not carried out, `recover` returns again.
+`decide` returned and was not carried out, `recover` returns again. A command that waited while other events were
+recorded may be obsolete, or stand for something else by now: `still_open` says what to carry out in its place.
 
     attempt rejected or failed ─► RecordBlockage ─► (classified) ─► one of
         A: RetryAttempt             same input and mask, after a delay
@@ -14,17 +15,23 @@ question of every node, after a restart. Both build on `next_for_node`, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
+from typing import Final, assert_never
 
 from graphs.plan import NodeId, PlanIndex
 from orchestrator.core.commands import (
+    AcceptAsIs,
+    AskPerson,
+    Backtrack,
     CancelAll,
     CancelAttempts,
     Command,
     Deliver,
     EndCancelled,
     RecordBlockage,
+    ReopenReview,
+    RetryAttempt,
     ReuseOutput,
+    SkipNodes,
     StartAttempt,
     SuspendRun,
 )
@@ -62,34 +69,70 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.input_key import input_key
 from orchestrator.core.recovery import blockage_of, repair
-from orchestrator.core.state import ENDED, NodeState, RunState
+from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
+
+_AT_REST: Final[frozenset[RunStatus]] = ENDED | {"confirmed"}
+_SETTLING: Final = (AttemptVerified, NodeReused, NodeAcceptedAsIs, NodesSkipped, RequestOpened)
+"""The events after which nothing may be left to do but to deliver, or to wait for a person."""
 
 
 def decide(state: RunState, event: Event) -> tuple[Command, ...]:
     """Return the commands that `event` enabled, in order; `state` is the state after it.
 
     Costs the nodes that the event concerns: one node, the successors of an accepted one, the invalidated ones of a
-    backtrack.
+    backtrack. An executor that takes over asks `recover` instead.
     """
     if not _executing(state):
         return ()
     if state.cancelling:
-        stop: tuple[Command, ...] = (CancelAll(),) if isinstance(event.body, CancelRequested) else ()
-        return (*stop, *_for_run(state, settled=True))
+        return tuple(_for_cancellation(state, event))
     commands = list(_for_nodes(state, _concerned(state, event)))
     if isinstance(event.body, Backtracked):
         commands = [*_cancellations(state, event.body.plan.invalidated), *commands]
-    return (*commands, *_for_run(state, settled=not commands))
+    if not commands and isinstance(event.body, _SETTLING):
+        commands.extend(_for_run(state))
+    return tuple(commands)
 
 
 def recover(state: RunState) -> tuple[Command, ...]:
     """Return every open command of a run that is to be executed, after a restart; looks at every node once."""
-    if not _executing(state) or state.index is None:
+    if not _executing(state):
         return ()
     if state.cancelling:
         return (EndCancelled(),)
-    commands = list(_for_nodes(state, state.index.order, restart=True))
-    return (*commands, *_for_run(state, settled=not commands))
+    commands = list(_for_nodes(state, _plan(state).order, restart=True))
+    return tuple(commands) or tuple(_for_run(state))
+
+
+def still_open(state: RunState, command: Command) -> Command | None:
+    """Return what to carry out in place of `command` now, `None` when it is obsolete.
+
+    For whoever carries commands out later than they were decided: events in between may have invalidated its node, or
+    changed what its backtrack costs and what the next request is called. What replaces an obsolete command was
+    enabled by the event that made it obsolete.
+    """
+    if not _executing(state):
+        return None
+    if isinstance(command, CancelAttempts):
+        return command
+    if state.cancelling:
+        return command if isinstance(command, CancelAll | EndCancelled) else None
+    match command:
+        case StartAttempt(node=node, resumed=resumed):
+            return _same_attempt(next_for_node(state, node, restart=resumed), command)
+        case ReuseOutput(node=node) | RecordBlockage(node=node):
+            fresh = next_for_node(state, node)
+            same = isinstance(fresh, type(command)) and fresh.generation == command.generation
+            return fresh if same else None
+        case SuspendRun() | Deliver():
+            return command if command in _for_run(state) else None
+        case CancelAll() | EndCancelled():
+            return None
+        case _:
+            node_state = state.nodes.get(_repaired_node(command))
+            if node_state is None or node_state.status != "blocked" or node_state.blockage is None:
+                return None
+            return next_for_node(state, node_state.id)
 
 
 def next_for_node(state: RunState, name: NodeId, *, restart: bool = False) -> Command | None:
@@ -116,7 +159,8 @@ def next_for_node(state: RunState, name: NodeId, *, restart: bool = False) -> Co
 
 
 def _executing(state: RunState) -> bool:
-    return state.approved_revision is not None and state.status not in ENDED and state.epoch > 0
+    """An approved plan is executed from the moment on when an executor took it over."""
+    return state.approved_revision is not None and state.status not in _AT_REST and state.epoch > 0
 
 
 def _concerned(state: RunState, event: Event) -> Iterable[NodeId]:
@@ -124,10 +168,10 @@ def _concerned(state: RunState, event: Event) -> Iterable[NodeId]:
     match body:
         case AttemptVerified() | NodeReused() | NodeAcceptedAsIs():
             return _plan(state).successors(body.node)
-        case (
-            AttemptRejected() | AttemptFailed() | AttemptCancelled() | BlockageClassified() | RetryScheduled()
-        ):
+        case AttemptRejected() | AttemptFailed() | BlockageClassified() | RetryScheduled():
             return (body.node,)
+        case AttemptCancelled():
+            return (body.node,) if _was_under_way(state, body) else ()
         case RequestAnswered(node=node):
             return (node,)
         case Backtracked(plan=plan):
@@ -171,24 +215,69 @@ def _for_nodes(state: RunState, names: Iterable[NodeId], *, restart: bool = Fals
             yield command
 
 
-def _for_run(state: RunState, *, settled: bool) -> Iterator[Command]:
-    """What the run as a whole waits for, once no node has a command of its own."""
+def _for_run(state: RunState) -> Iterator[Command]:
+    """What the run as a whole waits for, when no node has a command of its own."""
     counts = state.counts
-    if not settled or counts.active:
+    if counts.active or counts.ready or counts.blocked:
         return
-    if state.cancelling:
-        yield EndCancelled()
-    elif counts.ready or counts.blocked:
-        return
-    elif counts.accepted + counts.skipped == len(state.nodes):
+    if counts.accepted + counts.skipped == len(state.nodes):
         yield Deliver()
     elif counts.suspended and state.status != "suspended":
         yield SuspendRun()
 
 
+def _for_cancellation(state: RunState, event: Event) -> Iterator[Command]:
+    """Stop everything once, and end the run once when the last attempt has ended."""
+    body = event.body
+    if event.seq == state.cancel_seq:
+        yield CancelAll()
+        if not state.counts.active:
+            yield EndCancelled()
+        return
+    ended = isinstance(body, AttemptVerified | AttemptRejected | AttemptFailed) or (
+        isinstance(body, AttemptCancelled) and _was_under_way(state, body)
+    )
+    if ended and not state.counts.active:
+        yield EndCancelled()
+
+
+def _was_under_way(state: RunState, body: AttemptCancelled) -> bool:
+    """Whether the cancelled attempt was the current one; the end of an obsolete one enables nothing."""
+    node = state.nodes.get(body.node)
+    return (
+        node is not None
+        and (node.generation, node.attempt) == (body.generation, body.attempt)
+        and node.status == "pending"
+    )
+
+
+def _same_attempt(fresh: Command | None, command: StartAttempt) -> Command | None:
+    if not isinstance(fresh, StartAttempt):
+        return None
+    named = (command.generation, command.attempt, command.resumed)
+    return fresh if (fresh.generation, fresh.attempt, fresh.resumed) == named else None
+
+
+def _repaired_node(
+    command: RetryAttempt | Backtrack | AskPerson | AcceptAsIs | SkipNodes | ReopenReview,
+) -> NodeId:
+    match command:
+        case RetryAttempt() | AcceptAsIs() | ReopenReview():
+            return command.node
+        case Backtrack(plan=plan):
+            return plan.node
+        case AskPerson(request=request):
+            return request.node
+        case SkipNodes(nodes=nodes):
+            # In topological order: the one that is given up comes before what it takes with it.
+            return nodes[0]
+        case _:
+            assert_never(command)
+
+
 def _start(state: RunState, node: NodeState) -> Command:
     key = input_key(state, node.id)
-    if node.accepted is not None and node.accepted.input_key == key and not node.accepted.as_is:
+    if node.accepted is not None and node.accepted.input_key == key:
         return ReuseOutput(node=node.id, generation=node.generation, input_key=key)
     return StartAttempt(
         node=node.id,

@@ -328,7 +328,7 @@ class FailureRemembered:
     """An earlier run found a repair to be wrong for a class of task: this one does not try it."""
 
     key: str
-    """`orchestrator.core.recovery.memory_key` of class and repair."""
+    """`orchestrator.core.repairs.memory_key` of class and repair."""
     type: Literal["failure.remembered"] = "failure.remembered"
 
 
@@ -463,13 +463,23 @@ def from_wire(document: Mapping[str, Any]) -> Event:
     Raises `UnreadableEvent` when its schema is newer than `EVENT_SCHEMA` or its shape is not that of its type.
     """
     version = document.get("v")
-    if not isinstance(version, int) or version > EVENT_SCHEMA:
+    if type(version) is not int or not 1 <= version <= EVENT_SCHEMA:
         raise UnreadableEvent(
-            f"event schema {version!r} is not readable by this program (it reads up to {EVENT_SCHEMA}); "
+            f"event schema {version!r} is not readable by this program (it reads 1 to {EVENT_SCHEMA}); "
             "update maskgrad to read this run"
         )
     try:
         body = BODY.validate_python({**document["data"], "type": document["type"]})
-        return Event(seq=document["seq"], ts=document["ts"], cause=document["cause"], v=version, body=body)
-    except (KeyError, ValueError) as error:
+        seq, ts, cause = _place(document)
+    except (KeyError, TypeError, ValueError) as error:
         raise UnreadableEvent(f"event {document.get('seq')!r} is not of its type's shape: {error}") from error
+    return Event(seq=seq, ts=ts, cause=cause, v=version, body=body)
+
+
+def _place(document: Mapping[str, Any]) -> tuple[int, str, int | None]:
+    seq, ts, cause = document["seq"], document["ts"], document["cause"]
+    if type(seq) is not int or type(ts) is not str or not (cause is None or type(cause) is int):
+        raise TypeError(
+            f"seq {seq!r}, ts {ts!r}, cause {cause!r} are not a number, a time and a number or null"
+        )
+    return seq, ts, cause

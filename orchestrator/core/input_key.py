@@ -12,44 +12,67 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from agents.results import WorkOutput
-from graphs.plan import NodeId, canonical_subtask
+from agents.spec import AgentSpec
+from graphs.contract import Criterion
+from graphs.plan import NodeId, SubTask, canonical_subtask
 from orchestrator.core.ids import ContentDigest
-from orchestrator.core.proposal import digest_of
+from orchestrator.core.proposal import Proposal, base_agent, digest_of
 from orchestrator.core.state import RunState
 
 WORK_OUTPUT = TypeAdapter(WorkOutput)
 """(De)serialises outputs at the borders."""
+_CRITERIA: TypeAdapter[list[Criterion]] = TypeAdapter(list[Criterion])
 
 
 def input_key(state: RunState, name: NodeId) -> ContentDigest:
     """Return the digest over what `name` would be made from now; costs its predecessors.
 
-    Every predecessor that counts has to be accepted; a skipped optional one counts as absent.
+    Every predecessor that counts has to be accepted; one that was given up counts as absent.
     """
     assert state.index is not None, "keys exist for approved plans only"
     assert state.proposal is not None, "keys exist for approved plans only"
     node = state.node(name)
-    agent = state.agent_of(name)
-    thresholds = state.proposal.thresholds_of(agent.id)
-    inputs = [
-        [predecessor, done.accepted.content if done.accepted and done.status == "accepted" else None]
-        for predecessor in state.index.predecessors(name)
-        for done in (state.node(predecessor),)
-    ]
+    subtask = state.index.subtask(name)
     return ContentDigest(
         digest_of(
             {
-                "subtask": json.loads(canonical_subtask(state.index.subtask(name))),
+                "subtask": json.loads(canonical_subtask(subtask)),
+                "criteria": _criteria(state.proposal, subtask),
                 "params": dict(node.params.items()),
                 "guards": list(node.guards),
-                "agent": agent.id,
-                "mask": agent.mask.digest,
-                "thresholds": [thresholds.main, thresholds.background],
+                "agent": _worker(state.proposal, state.agent_of(name)),
                 "path": node.start_path,
-                "inputs": inputs,
+                "inputs": sorted(
+                    [edge.source, edge.output, edge.input, _content(state, edge.source) or ""]
+                    for edge in state.index.incoming(name)
+                ),
             }
         )
     )
+
+
+def _criteria(proposal: Proposal, subtask: SubTask) -> list[Any]:
+    """What the sub-task has to satisfy; an amended proposal may ask for something else under the same id."""
+    asked = [criterion for criterion in proposal.contract.acceptance if criterion.id in subtask.acceptance]
+    document: list[Any] = _CRITERIA.dump_python(asked, mode="json")
+    return document
+
+
+def _worker(proposal: Proposal, agent: AgentSpec) -> dict[str, Any]:
+    thresholds = proposal.thresholds_of(agent.id)
+    return {
+        "id": agent.id,
+        "responsibility": agent.responsibility,
+        "mask": agent.mask.digest,
+        "thresholds": [thresholds.main, thresholds.background],
+        "model": [agent.model_policy.kind, agent.model_policy.model],
+        "tools": sorted({*agent.tools, *proposal.grants.get(base_agent(agent.id), ())}),
+    }
+
+
+def _content(state: RunState, name: NodeId) -> ContentDigest | None:
+    node = state.node(name)
+    return node.accepted.content if node.accepted and node.status == "accepted" else None
 
 
 def content_digest(output: WorkOutput) -> ContentDigest:

@@ -1,7 +1,8 @@
 """`apply(state, event)`: what is true after an event. The only way in which state changes.
 
 Each event touches the nodes that it names, the successors of a node that it accepts, and the nodes that a backtrack
-invalidates; never all nodes, except when a plan is confirmed.
+invalidates; never all nodes, except when a plan is confirmed. An event that can't follow the state before it is refused
+with `BrokenLog`: whoever records events drops late results and obsolete commands first (`decide.still_open`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from rpds import HashTrieMap
+from rpds import HashTrieMap, HashTrieSet
 
-from graphs.plan import NodeId, PlanIndex, index_plan
-from orchestrator.core.backtrack import (
-    BacktrackPlan,
-    ChangeAgent,
-    CorrectParameters,
-    ExtendMask,
-    InjectGuard,
-    SetMask,
-)
+from graphs.plan import NodeId, index_plan
+from orchestrator.core.amendment import carried_over
 from orchestrator.core.blockage import BlockageClass
 from orchestrator.core.events import (
     AttemptCancelled,
@@ -31,6 +25,7 @@ from orchestrator.core.events import (
     AttemptVerified,
     Backtracked,
     BlockageClassified,
+    Body,
     CallReturned,
     CancelRequested,
     ChangesWereRequested,
@@ -55,12 +50,18 @@ from orchestrator.core.events import (
     SourcesRead,
 )
 from orchestrator.core.ids import RunId
-from orchestrator.core.requests import AttemptRow
-from orchestrator.core.state import Accepted, Counts, NodeState, RunState, call_key
-
-
-class BrokenLog(ValueError):
-    """An event that can't follow the state before it: a gap in `seq`, or a type out of place. The log is damaged."""
+from orchestrator.core.rewinding import backtracked
+from orchestrator.core.state import ENDED, Accepted, Counts, NodeState, RunState, RunStatus, call_key
+from orchestrator.core.transition import (
+    ACTIVE,
+    BrokenLog,
+    attempted,
+    is_running,
+    key_of,
+    plan_of,
+    recorded,
+    with_node,
+)
 
 
 def initial(run: RunId) -> RunState:
@@ -89,30 +90,33 @@ def _step(state: RunState, event: Event) -> RunState:  # noqa: C901 - one arm pe
         case RunCreated():
             return replace(state, created=body)
         case ProposalDrafted():
+            _check_status(state, body, "drafting", "reviewing")
             return replace(state, proposal=body.proposal, sha256=body.sha256, status="reviewing")
         case ChangesWereRequested():
-            return replace(state, status="reviewing")
+            _check_status(state, body, "reviewing")
+            return state
         case ProposalRejected():
+            _check_status(state, body, "reviewing")
             return replace(state, status="blocked", outcome="blocked", gaps=(f"rejected: {body.note}",))
         case ProposalApproved():
             return _confirm(state, body)
         case SourcesRead():
             return state
         case ExecutorTookOver():
-            return replace(state, epoch=body.epoch, status="paused" if state.paused else "running")
+            return _taken_over(state, body)
         case RunPaused():
-            return replace(state, paused=True, status="paused")
+            return replace(state, paused=True, status=_instead(state, "running", "paused"))
         case RunContinued():
-            return replace(state, paused=False, status="running")
+            return replace(state, paused=False, status=_instead(state, "paused", "running"))
         case CancelRequested():
-            return replace(state, cancelling=True)
+            return replace(state, cancelling=True, cancel_seq=state.cancel_seq or event.seq)
         case AttemptStarted():
             return _started(state, body)
         case CallReturned():
-            key = call_key(body.step, body.index, body.arguments_digest)
-            return _set(state, _with_call(state.node(body.node), key, body))
+            return _called(state, body)
         case AttemptProduced():
-            return _set(state, replace(state.node(body.node), status="verifying"))
+            node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+            return with_node(state, replace(node, status="verifying"))
         case AttemptVerified():
             return _verified(state, body)
         case AttemptRejected() | AttemptFailed():
@@ -120,15 +124,15 @@ def _step(state: RunState, event: Event) -> RunState:  # noqa: C901 - one arm pe
         case AttemptCancelled():
             return _cancelled(state, body)
         case NodeReused():
-            return _accept(state, replace(state.node(body.node), input_key=body.input_key))
+            return _reused(state, body)
         case NodeAcceptedAsIs():
-            return _as_is(state, body.node)
+            return _as_is(state, body)
         case NodesSkipped():
             return _skipped(state, body)
         case BlockageClassified():
             return _classified(state, body)
         case RetryScheduled():
-            node = state.node(body.node)
+            node = attempted(state, body.node, body.generation, body.attempt - 1, "blocked")
             again = replace(
                 node,
                 status="pending",
@@ -137,9 +141,9 @@ def _step(state: RunState, event: Event) -> RunState:  # noqa: C901 - one arm pe
                 failure=None,
                 blockage=None,
             )
-            return _set(state, again)
+            return with_node(state, again)
         case Backtracked():
-            return _backtracked(state, body.plan)
+            return backtracked(state, body.plan)
         case FailureRemembered():
             return replace(state, remembered=state.remembered.insert(body.key))
         case RequestOpened():
@@ -149,8 +153,16 @@ def _step(state: RunState, event: Event) -> RunState:  # noqa: C901 - one arm pe
         case RunSuspended():
             return replace(state, status="suspended")
         case ReviewReopened():
-            return replace(state, status="reviewing", approved_revision=None)
+            return replace(
+                state,
+                status="reviewing",
+                approved_revision=None,
+                superseded=state.proposal,
+                requests=HashTrieMap(),
+            )
         case RunEnded():
+            if state.status in ENDED:
+                raise BrokenLog(f"run {state.run!r}: a second end, after {state.status}")
             return replace(
                 state,
                 status=body.outcome,
@@ -159,54 +171,69 @@ def _step(state: RunState, event: Event) -> RunState:  # noqa: C901 - one arm pe
                 stopped=body.stopped,
                 report=body.report,
                 result=body.result,
+                internal_error=state.internal_error or body.error,
             )
         case _:
             assert_never(body)
+
+
+def _check_status(state: RunState, body: Body, *statuses: RunStatus) -> None:
+    if state.status not in statuses:
+        raise BrokenLog(f"run {state.run!r}: {body.type!r} while the run is {state.status}")
+
+
+def _instead(state: RunState, before: RunStatus, after: RunStatus) -> RunStatus:
+    """Pausing concerns a run that executes; one in review, suspended or ended stays that."""
+    return after if state.status == before else state.status
 
 
 def _confirm(state: RunState, body: ProposalApproved) -> RunState:
     proposal = state.proposal
     if proposal is None or proposal.revision != body.revision or state.sha256 != body.sha256:
         raise BrokenLog(f"run {state.run!r}: approval of revision {body.revision} that is not under review")
+    _check_status(state, body, "reviewing")
     index = index_plan(proposal.plan)
-    old = state.nodes
     nodes: HashTrieMap[NodeId, NodeState] = HashTrieMap()
-    ready = 0
+    agents = HashTrieMap({agent.id: agent for agent in proposal.roster.agents})
+    assigned = HashTrieMap(dict(proposal.assignment))
     for name in index.order:
-        waiting = len(index.predecessors(name))
-        ready += waiting == 0
-        nodes = nodes.insert(name, _reviewed(old.get(name), name, waiting))
+        carried = carried_over(state, proposal, name, len(index.predecessors(name)))
+        nodes = nodes.insert(name, carried.node)
+        if carried.agent is not None:
+            agents = agents.insert(carried.agent.id, carried.agent)
+            assigned = assigned.insert(name, carried.agent.id)
     return replace(
         state,
         status="confirmed",
         approved_revision=body.revision,
+        superseded=None,
         index=index,
         nodes=nodes,
-        agents=HashTrieMap({agent.id: agent for agent in proposal.roster.agents}),
-        assigned=HashTrieMap(dict(proposal.assignment)),
-        counts=Counts(ready=ready),
-        last_blocked=None,
+        agents=agents,
+        assigned=assigned,
+        counts=Counts(ready=len(index.entries)),
+        unresolved=HashTrieSet(),
         requests=HashTrieMap(),
+        limit_hit=False,
+        internal_error=None,
     )
 
 
-def _reviewed(before: NodeState | None, name: NodeId, waiting: int) -> NodeState:
-    """A node after an amended approval keeps its last accepted output, so that unchanged work is reused."""
-    if before is None:
-        return NodeState(id=name, waiting=waiting)
-    return NodeState(
-        id=name,
-        waiting=waiting,
-        generation=before.generation + 1,
-        accepted=before.accepted,
-        history=before.history,
-    )
+def _taken_over(state: RunState, body: ExecutorTookOver) -> RunState:
+    if body.epoch < state.epoch:
+        raise BrokenLog(f"run {state.run!r}: epoch {body.epoch} follows {state.epoch}")
+    if state.approved_revision is None or state.status in ENDED:
+        return replace(state, epoch=body.epoch)
+    return replace(state, epoch=body.epoch, status="paused" if state.paused else "running")
 
 
 def _started(state: RunState, body: AttemptStarted) -> RunState:
-    node = state.node(body.node)
-    _check_current(state, node, body.generation)
-    resumed = node.status in ("running", "verifying") and node.attempt == body.attempt
+    node = state.nodes.get(body.node)
+    resumed = node is not None and node.status in ACTIVE
+    before = body.attempt if resumed else body.attempt - 1
+    node = attempted(state, body.node, body.generation, before, "pending", *ACTIVE)
+    if node.waiting:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} started before its inputs were accepted")
     started = replace(
         node,
         status="running",
@@ -216,20 +243,22 @@ def _started(state: RunState, body: AttemptStarted) -> RunState:
         delay_s=0.0,
         calls=node.calls if resumed else HashTrieMap(),
     )
-    return _set(state, started)
+    return with_node(state, started)
 
 
-def _with_call(node: NodeState, key: str, body: CallReturned) -> NodeState:
-    return replace(node, calls=node.calls.insert(key, body.result))
+def _called(state: RunState, body: CallReturned) -> RunState:
+    """A late call of an obsolete attempt was paid for and stays in the log, and means nothing for the node."""
+    node = state.nodes.get(body.node)
+    if node is None or not is_running(node, body.generation, body.attempt):
+        return state
+    key = call_key(body.step, body.index, body.arguments_digest)
+    return with_node(state, replace(node, calls=node.calls.insert(key, body.result)))
 
 
 def _verified(state: RunState, body: AttemptVerified) -> RunState:
-    node = state.node(body.node)
-    _check_current(state, node, body.generation)
-    if node.input_key is None:
-        raise BrokenLog(f"run {state.run!r}: {body.node!r} was verified without a start")
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
     accepted = Accepted(
-        input_key=node.input_key,
+        input_key=key_of(node),
         output=body.output,
         content=body.content,
         path=body.path,
@@ -237,7 +266,7 @@ def _verified(state: RunState, body: AttemptVerified) -> RunState:
         verification=body.verification,
         leaks=body.leaks,
     )
-    return _accept(state, _record(state, replace(node, accepted=accepted), "verified"))
+    return _accept(state, recorded(state, replace(node, accepted=accepted), "verified"))
 
 
 def _accept(state: RunState, node: NodeState) -> RunState:
@@ -247,36 +276,49 @@ def _accept(state: RunState, node: NodeState) -> RunState:
         failure=None,
         blockage=None,
         answer=None,
+        answered=None,
         calls=HashTrieMap(),
         done_seq=state.seq + 1,
     )
-    blocked = None if state.last_blocked == node.id else state.last_blocked
-    return _release(_set(replace(state, last_blocked=blocked), done), node.id)
+    resolved = state.unresolved.discard(node.id)
+    return _release(with_node(replace(state, unresolved=resolved), done), node.id)
 
 
 def _release(state: RunState, node: NodeId, *, without: frozenset[NodeId] = frozenset()) -> RunState:
-    for follower in _plan(state).successors(node):
+    for follower in plan_of(state).successors(node):
         if follower in without:
             continue
         waiting = state.node(follower)
-        state = _set(state, replace(waiting, waiting=waiting.waiting - 1))
+        if waiting.waiting == 0:
+            raise BrokenLog(f"run {state.run!r}: {node!r} releases {follower!r}, which waits for nothing")
+        state = with_node(state, replace(waiting, waiting=waiting.waiting - 1))
     return state
 
 
-def _as_is(state: RunState, name: NodeId) -> RunState:
-    node = state.node(name)
+def _reused(state: RunState, body: NodeReused) -> RunState:
+    node = state.nodes.get(body.node)
+    if node is None or node.generation != body.generation or not node.ready:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} can't be accepted again now")
+    if node.accepted is None or node.accepted.input_key != body.input_key:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output of these inputs")
+    return _accept(state, replace(node, input_key=body.input_key))
+
+
+def _as_is(state: RunState, body: NodeAcceptedAsIs) -> RunState:
+    node = state.nodes.get(body.node)
+    if node is None or node.generation != body.generation or node.status != "blocked":
+        raise BrokenLog(f"run {state.run!r}: no output of {body.node!r} is up for a decision")
     if node.rejected is None:
-        raise BrokenLog(f"run {state.run!r}: {name!r} has no output to take")
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output to take")
     return _accept(state, replace(node, accepted=replace(node.rejected, as_is=True)))
 
 
 def _blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState:
-    node = state.node(body.node)
-    _check_current(state, node, body.generation)
-    node = _record(state, node, body.failure.kind)
-    if isinstance(body, AttemptRejected) and node.input_key is not None:
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    node = recorded(state, node, body.failure.kind)
+    if isinstance(body, AttemptRejected):
         rejected = Accepted(
-            input_key=node.input_key,
+            input_key=key_of(node),
             output=body.output,
             content=body.content,
             path=body.path,
@@ -285,39 +327,45 @@ def _blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState
             leaks=body.leaks,
         )
         node = replace(node, rejected=rejected)
-    return _set(
+    return with_node(
         state, replace(node, status="blocked", failure=body.failure, blockage=None, calls=HashTrieMap())
     )
 
 
 def _cancelled(state: RunState, body: AttemptCancelled) -> RunState:
-    node = state.node(body.node)
-    if node.generation != body.generation or node.attempt != body.attempt:
+    """The end of an obsolete attempt, of a node that is no longer in the plan too, changes nothing."""
+    node = state.nodes.get(body.node)
+    if node is None or not is_running(node, body.generation, body.attempt):
         return state
-    return _set(state, replace(_record(state, node, "cancelled"), status="pending", calls=HashTrieMap()))
+    return with_node(
+        state, replace(recorded(state, node, "cancelled"), status="pending", calls=HashTrieMap())
+    )
 
 
 def _classified(state: RunState, body: BlockageClassified) -> RunState:
-    node = state.node(body.node)
-    state = _set(state, replace(node, blockage=body.blockage))
+    node = attempted(state, body.node, body.generation, body.attempt, "blocked")
+    state = with_node(state, replace(node, blockage=body.blockage))
     if body.blockage.cls in (BlockageClass.B, BlockageClass.C):
-        return replace(state, last_blocked=body.node)
+        return replace(state, unresolved=state.unresolved.insert(body.node))
     return state
 
 
 def _skipped(state: RunState, body: NodesSkipped) -> RunState:
     given_up = frozenset(body.nodes)
     for name in body.nodes:
-        node = state.node(name)
+        node = state.nodes.get(name)
+        if node is None or node.status not in ("pending", "blocked"):
+            raise BrokenLog(f"run {state.run!r}: {name!r} can't be given up now")
         skipped = replace(
             node,
             status="skipped",
             skipped_because=body.reason,
             answer=None,
+            answered=None,
             blockage=None,
             calls=HashTrieMap(),
         )
-        state = _set(state, skipped)
+        state = with_node(replace(state, unresolved=state.unresolved.discard(name)), skipped)
     for name in body.nodes:
         state = _release(state, name, without=given_up)
     return replace(
@@ -329,142 +377,34 @@ def _skipped(state: RunState, body: NodesSkipped) -> RunState:
 
 def _asked(state: RunState, body: RequestOpened) -> RunState:
     request = body.request
-    node = replace(state.node(request.node), status="suspended", request=request.id)
+    node = state.nodes.get(request.node)
+    if node is None or node.status != "blocked" or request.id in state.requests:
+        raise BrokenLog(f"run {state.run!r}: request {request.id!r} does not fit {request.node!r}")
+    node = replace(node, status="suspended", request=request.id, answer=None, answered=None)
     state = replace(
         state,
         requests=state.requests.insert(request.id, request),
         requests_opened=state.requests_opened + 1,
     )
-    return _set(state, node)
+    return with_node(state, node)
 
 
 def _answered(state: RunState, body: RequestAnswered) -> RunState:
-    if body.request not in state.requests:
-        raise BrokenLog(f"run {state.run!r}: answer to {body.request!r}, which is not open")
+    request = state.requests.get(body.request)
+    if request is None or request.node != body.node:
+        raise BrokenLog(f"run {state.run!r}: answer to {body.request!r}, which is not open for {body.node!r}")
     node = state.node(body.node)
-    status = "running" if state.status == "suspended" else state.status
+    status = state.status
+    if status == "suspended":
+        status = "paused" if state.paused else "running"
     state = replace(state, requests=state.requests.remove(body.request), status=status)
     # The answer grants one repair beyond the limit: without it a person's own choice could not be carried out.
-    answered = replace(node, status="blocked", request=None, answer=body.answer, granted=node.granted + 1)
-    return _set(state, answered)
-
-
-def _backtracked(state: RunState, plan: BacktrackPlan) -> RunState:
-    index = _plan(state)
-    scope = frozenset(plan.invalidated)
-    state = _repaired(state, plan)
-    for name in plan.invalidated:
-        node = state.node(name)
-        if node.request is not None:
-            state = replace(state, requests=state.requests.discard(node.request))
-        waiting = sum(1 for p in index.predecessors(name) if p in scope or not _is_done(state, p))
-        state = _set(state, _invalidated(node, plan, waiting))
-    return state
-
-
-def _invalidated(node: NodeState, plan: BacktrackPlan, waiting: int) -> NodeState:
-    repaired = node.id == plan.repair.node
-    reset = replace(
+    answered = replace(
         node,
-        status="pending",
-        waiting=waiting,
-        failure=None,
-        blockage=None,
+        status="blocked",
         request=None,
-        answer=None,
-        delay_s=0.0,
-        calls=HashTrieMap(),
-        skipped_because=None,
-        forced_level=plan.forced_level if repaired else node.forced_level,
-        start_path=plan.start_path if repaired else node.start_path,
-        redone=node.redone or (plan.redo and node.id == plan.node),
+        answer=body.answer,
+        answered=body.request,
+        granted=node.granted + 1,
     )
-    if node.attempt == 0 and node.status == "pending":
-        return reset
-    return replace(
-        reset, generation=node.generation + 1, attempt=0, retries=0, depth=plan.depth, region=plan.region
-    )
-
-
-def _repaired(state: RunState, plan: BacktrackPlan) -> RunState:
-    repair = plan.repair
-    failing = state.node(plan.node)
-    state = _set(state, replace(failing, repairs=(*failing.repairs, repair.kind)))
-    if plan.remember is not None:
-        state = replace(state, remembered=state.remembered.insert(plan.remember))
-    node = state.node(repair.node)
-    match repair:
-        case CorrectParameters():
-            params = node.params
-            for name, value in repair.params.items():
-                params = params.insert(name, value)
-            guards = (*node.guards, repair.guard) if repair.guard else node.guards
-            return _set(state, replace(node, params=params, guards=guards))
-        case InjectGuard():
-            return _set(state, replace(node, guards=(*node.guards, repair.guard)))
-        case ChangeAgent():
-            return replace(state, assigned=state.assigned.insert(repair.node, repair.new))
-        case ExtendMask() | SetMask():
-            extended = (
-                (*node.extended, str(repair.domain)) if isinstance(repair, ExtendMask) else node.extended
-            )
-            state = _set(state, replace(node, extended=extended))
-            return replace(
-                state,
-                agents=state.agents.insert(repair.successor.id, repair.successor),
-                assigned=state.assigned.insert(repair.node, repair.successor.id),
-            )
-        case _:
-            assert_never(repair)
-
-
-def _record(state: RunState, node: NodeState, outcome: str) -> NodeState:
-    row = AttemptRow(
-        generation=node.generation,
-        attempt=node.attempt,
-        agent=str(state.assigned[node.id]),
-        outcome=outcome,
-        repair=node.repairs[-1] if node.repairs else None,
-    )
-    return replace(node, history=(*node.history, row))
-
-
-def _check_current(state: RunState, node: NodeState, generation: int) -> None:
-    if node.generation != generation:
-        raise BrokenLog(
-            f"run {state.run!r}: event for generation {generation} of {node.id!r}, which is at {node.generation}"
-        )
-
-
-def _is_done(state: RunState, name: NodeId) -> bool:
-    """A skipped node outside a backtrack's scope holds nobody up: who can't do without it was skipped with it."""
-    return state.node(name).status in ("accepted", "skipped")
-
-
-def _plan(state: RunState) -> PlanIndex:
-    if state.index is None:
-        raise BrokenLog(f"run {state.run!r}: an event of execution before an approval")
-    return state.index
-
-
-def _set(state: RunState, node: NodeState) -> RunState:
-    counts = _count(_count(state.counts, state.nodes[node.id], -1), node, +1)
-    return replace(state, nodes=state.nodes.insert(node.id, node), counts=counts)
-
-
-def _count(counts: Counts, node: NodeState, by: int) -> Counts:
-    match node.status:
-        case "pending":
-            return replace(counts, ready=counts.ready + by) if node.waiting == 0 else counts
-        case "running" | "verifying":
-            return replace(counts, active=counts.active + by)
-        case "accepted":
-            return replace(counts, accepted=counts.accepted + by)
-        case "blocked":
-            return replace(counts, blocked=counts.blocked + by)
-        case "suspended":
-            return replace(counts, suspended=counts.suspended + by)
-        case "skipped":
-            return replace(counts, skipped=counts.skipped + by)
-        case _:
-            assert_never(node.status)
+    return with_node(state, answered)

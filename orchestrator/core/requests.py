@@ -12,12 +12,25 @@ from typing import Any, Literal
 
 from graphs.contract import Lang
 from graphs.plan import NodeId
+from masks.bands import MASK_MAX, MASK_MIN
 from orchestrator.core.ids import RequestId
 
 ChoiceId = Literal["retry", "set_mask", "reassign", "accept", "abandon", "review"]
 """`retry`: again, with guidance; `set_mask`: set one mask value and run again; `reassign`: another agent; `accept`:
 take the output as it is, marked as not verified; `abandon`: go on without this sub-task and what needs it; `review`:
 back to the review with the plan."""
+
+
+ReasonCode = Literal[
+    "depth_limit",
+    "second_falsification",
+    "split_at_fault",
+    "outside_envelope",
+    "not_verified",
+    "untrusted_need",
+    "external_effect",
+]
+"""Why a person is asked; `REASONS` says each in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +53,8 @@ class Request:
     kind: Literal["suspension", "amendment"]
     """`suspension`: bounds are used up; `amendment`: the repair would leave the approved envelope."""
     node: NodeId
-    reason: str
-    """Why a person is asked, as a code: see `REASONS`."""
+    reason: ReasonCode
+    """Why a person is asked: see `REASONS`."""
     detail: str
     """The failure in its own words."""
     attempts: tuple[AttemptRow, ...]
@@ -63,7 +76,7 @@ class Answer:
     """For `set_mask`, in hundredths."""
 
 
-REASONS: Mapping[str, Mapping[Lang, str]] = {
+REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
     "depth_limit": {
         "en": "the limit of repairs for this part of the plan is reached",
         "zh": "这部分计划的修复次数已达上限",
@@ -85,8 +98,12 @@ REASONS: Mapping[str, Mapping[Lang, str]] = {
         "zh": "核验未能完成",
     },
     "untrusted_need": {
-        "en": "an untrusted text asks for a knowledge domain",
-        "zh": "不受信任的文本要求使用某知识域",
+        "en": "a knowledge domain is asked for by untrusted text, or is not required by the sub-task",
+        "zh": "某知识域的需求来自不受信任的文本，或并非子任务所要求",
+    },
+    "external_effect": {
+        "en": "the repair would throw away work that may already have acted on the outside world",
+        "zh": "修复会作废可能已对外部产生作用的工作",
     },
 }
 
@@ -107,7 +124,7 @@ def answer_schema(choices: tuple[ChoiceId, ...]) -> dict[str, Any]:
         "set_mask": {
             "agent": {"type": "string"},
             "domain": {"type": "string"},
-            "value": {"type": "integer", "minimum": -100, "maximum": 100},
+            "value": {"type": "integer", "minimum": MASK_MIN, "maximum": MASK_MAX},
         },
         "reassign": {"agent": {"type": "string"}},
         "accept": {},
@@ -139,5 +156,9 @@ def check_answer(request: Request, answer: Answer) -> None:
         )
     if answer.choice == "set_mask" and not (answer.agent and answer.domain and answer.value is not None):
         raise InvalidAnswer("'set_mask' needs an agent, a domain and a value, e.g. A1 law.contracts 0.40")
+    if answer.value is not None and not MASK_MIN <= answer.value <= MASK_MAX:
+        raise InvalidAnswer(
+            f"mask value {answer.value!r} (hundredths) is outside {MASK_MIN}..{MASK_MAX}; give one from -1.00 to 1.00"
+        )
     if answer.choice == "reassign" and not answer.agent:
         raise InvalidAnswer("'reassign' needs the id of an agent of the roster")

@@ -78,7 +78,7 @@ class NodeState:
     accepted: Accepted | None = None
     """The last accepted output; current exactly in status `accepted`."""
     rejected: Accepted | None = None
-    """The last output that did not pass, for a person to look at or take."""
+    """The last output that did not pass, for a person to look at or take; gone when its inputs are made again."""
     failure: Failure | None = None
     """Of the last attempt, in status `blocked` or `suspended`."""
     blockage: Blockage | None = None
@@ -97,7 +97,7 @@ class NodeState:
     redone: bool = False
     """Whether a falsification was answered by a redo: a second one suspends."""
     extended: tuple[str, ...] = ()
-    """Domains that repairs raised for this node (crossing rule, specification 6.2)."""
+    """Domains that repairs raised on the agent that works on it now (crossing rule, specification 6.2)."""
     params: HashTrieMap[str, Any] = field(default_factory=HashTrieMap)
     """Corrections over the sub-task's parameters."""
     guards: tuple[str, ...] = ()
@@ -111,6 +111,8 @@ class NodeState:
     """The open request, in status `suspended`."""
     answer: Answer | None = None
     """A person's answer that is to be carried out."""
+    answered: RequestId | None = None
+    """The request that `answer` belongs to."""
     skipped_because: SkipReason | None = None
     done_seq: int = 0
     """When it was last accepted: tells the latest completed parent."""
@@ -160,14 +162,18 @@ class RunState:
     requests_opened: int = 0
     remembered: HashTrieSet[str] = field(default_factory=HashTrieSet)
     """Keys of repairs that proved wrong for a class of task, in earlier runs or in this one."""
-    last_blocked: NodeId | None = None
-    """The last node with a class B or C blockage, for the escalation to D."""
+    unresolved: HashTrieSet[NodeId] = field(default_factory=HashTrieSet)
+    """Nodes with a class B or C blockage that were not accepted since, for the escalation to D."""
+    superseded: Proposal | None = None
+    """The approved proposal that a reopened review is about to replace."""
     cancelling: bool = False
+    cancel_seq: int = 0
+    """The event that cancelled the run first."""
     paused: bool = False
     limit_hit: bool = False
-    """Whether a limit ended a sub-task."""
+    """Whether a limit ended a sub-task of the approved plan, even if a backtrack gave it another chance."""
     internal_error: str | None = None
-    """The trace of an error of the program, where one ended a sub-task."""
+    """The trace of an error of the program, where one ended a sub-task or the run."""
     outcome: RunOutcome | None = None
     gaps: tuple[str, ...] = ()
     stopped: bool = False

@@ -1,0 +1,44 @@
+"""What a person's answer leads to (interaction 3). Pure.
+
+A person may choose what the controller may not: the repair is charged all the same, and recorded as the person's.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agents.spec import AgentId
+from orchestrator.core.backtrack import ChangeAgent, InjectGuard, Repair
+from orchestrator.core.claims import Level
+from orchestrator.core.commands import AcceptAsIs, Command, ReopenReview, SkipNodes
+from orchestrator.core.giving_up import given_up_with
+from orchestrator.core.going_back import backtrack
+from orchestrator.core.repairs import guard_text, person_mask
+from orchestrator.core.requests import Answer
+from orchestrator.core.state import NodeState, RunState
+
+
+def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
+    """Return the one command that carries `answer` out; the answer was checked when it was taken."""
+    assert node.answered is not None, "an answer belongs to a request"
+    match answer.choice:
+        case "retry":
+            fix: Repair = InjectGuard(node=node.id, guard=answer.guidance or _guard(state, node))
+        case "set_mask":
+            fix = person_mask(state, node, answer)
+        case "reassign":
+            fix = ChangeAgent(node=node.id, old=state.assigned[node.id], new=AgentId(answer.agent))
+        case "accept":
+            return AcceptAsIs(node=node.id, generation=node.generation, request=node.answered)
+        case "abandon":
+            return SkipNodes(nodes=given_up_with(state, node.id), reason="abandoned", detail=answer.guidance)
+        case "review":
+            return ReopenReview(node=node.id, request=node.answered)
+        case _:
+            assert_never(answer.choice)
+    return backtrack(state, node, fix, forced=Level.L2, by="person", start_path=node.start_path)
+
+
+def _guard(state: RunState, node: NodeState) -> str:
+    assert node.blockage is not None, "an answered node was classified"
+    return guard_text(state, node.blockage)

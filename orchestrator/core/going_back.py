@@ -1,0 +1,99 @@
+"""Going back: by a backtrack with its exact scope, or, where a bound is reached, to a person. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from graphs.contract import MAX_REPAIR_DEPTH
+from graphs.plan import NodeId
+from graphs.scopes import invalidated
+from orchestrator.core.backtrack import BacktrackLevel, BacktrackPlan, Repair
+from orchestrator.core.claims import Level
+from orchestrator.core.commands import AskPerson, Backtrack, Command, SkipNodes
+from orchestrator.core.giving_up import given_up_with
+from orchestrator.core.ids import RegionId, request_id
+from orchestrator.core.repairs import approved_index
+from orchestrator.core.requests import ChoiceId, ReasonCode, Request
+from orchestrator.core.state import NodeState, RunState
+
+_AMENDMENTS: frozenset[ReasonCode] = frozenset({"outside_envelope", "untrusted_need"})
+"""Reasons whose repair would leave what was approved (semantics 5, envelope)."""
+
+
+def backtrack(
+    state: RunState,
+    node: NodeState,
+    fix: Repair,
+    *,
+    parent: NodeId | None = None,
+    redo: bool = False,
+    start_path: Literal[1, 2] = 1,
+    forced: Level | None = None,
+    remember: str | None = None,
+    by: Literal["controller", "person"] = "controller",
+) -> Command:
+    """Return the backtrack from `node` (to `parent`, where given), or a question to a person.
+
+    A person is asked when the region has no repair left (semantics 6: the need for a fourth suspends) and before an
+    external effect is thrown away.
+    """
+    index = approved_index(state)
+    scope = sorted(invalidated(index, "node", parent or node.id), key=index.rank)
+    depth = 1 + max(state.node(name).depth for name in scope)
+    if by == "controller" and depth > MAX_REPAIR_DEPTH + node.granted:
+        return ask(state, node, "depth_limit")
+    if by == "controller" and _has_external_effect(state, scope):
+        return ask(state, node, "external_effect")
+    return Backtrack(
+        plan=BacktrackPlan(
+            node=node.id,
+            level=BacktrackLevel.PARENT if parent else BacktrackLevel.NODE,
+            invalidated=tuple(scope),
+            repair=fix,
+            region=node.region or RegionId(node.id),
+            depth=depth,
+            forced_level=Level.L2 if redo else forced,
+            start_path=start_path,
+            redo=redo,
+            remember=remember,
+            by=by,
+        )
+    )
+
+
+def give_back(state: RunState, node: NodeState, reason: ReasonCode) -> Command:
+    """Return what class D leads to: an optional sub-task is given up, for any other a person decides."""
+    if approved_index(state).subtask(node.id).failure_semantics == "optional":
+        detail = node.failure.message if node.failure else ""
+        return SkipNodes(nodes=given_up_with(state, node.id), reason="optional", detail=detail)
+    return ask(state, node, reason)
+
+
+def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
+    """Return the question to a person what to do about `node`."""
+    choices: list[ChoiceId] = ["retry", "set_mask", "reassign"]
+    if node.rejected is not None and node.rejected.verification.outcome != "structural_failure":
+        choices.append("accept")
+    choices += ["abandon", "review"]
+    return AskPerson(
+        request=Request(
+            id=request_id(state.run, state.requests_opened + 1),
+            kind="amendment" if reason in _AMENDMENTS else "suspension",
+            node=node.id,
+            reason=reason,
+            detail=node.failure.message if node.failure else "",
+            attempts=node.history,
+            choices=tuple(choices),
+        )
+    )
+
+
+def _has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
+    """Whether an attempt that may act on the outside world has begun: that can't be thrown away (semantics 6)."""
+    index = approved_index(state)
+    return any(
+        index.subtask(name).side_effects == "external"
+        and (state.node(name).attempt > 0 or state.node(name).status == "accepted")
+        for name in scope
+    )

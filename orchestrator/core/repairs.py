@@ -1,0 +1,167 @@
+"""The single repairs that the ladder chooses from, each inside the approved envelope. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from agents.spec import AgentId, AgentSpec
+from graphs.plan import NodeId, PlanIndex
+from masks.bands import MASK_MIN, Band
+from masks.domains import DomainId
+from masks.gradient import extend_leaf, extension_target, set_leaf
+from orchestrator.core.backtrack import ChangeAgent, CorrectParameters, ExtendMask, SetMask
+from orchestrator.core.blockage import Blockage
+from orchestrator.core.claims import Falsified
+from orchestrator.core.proposal import Proposal, base_agent, successor_id
+from orchestrator.core.requests import Answer
+from orchestrator.core.state import NodeState, RunState
+
+
+def memory_key(state: RunState, name: NodeId, repair_kind: str, domain: str) -> str:
+    """Return the failure memory's key: class of task (contract kind, output types, domains) and repair."""
+    subtask = approved_index(state).subtask(name)
+    outputs = "+".join(port.type for port in subtask.outputs)
+    domains = "+".join(sorted(subtask.required_domains))
+    return f"{approved_proposal(state).contract.kind}/{outputs}/{domains}|{repair_kind}:{domain}"
+
+
+def blamed_parent(state: RunState, node: NodeState, blockage: Blockage) -> NodeId | None:
+    """Return the accepted sub-task upstream to go back to: the blamed one, else the parent that completed last.
+
+    `None` when there is none; the sub-task then goes back to itself (semantics 5, class B).
+    """
+    index = approved_index(state)
+    if blockage.blamed is not None:
+        blamed = NodeId(blockage.blamed)
+        if blamed in index and blamed in index.ancestors(node.id) and state.node(blamed).status == "accepted":
+            return blamed
+    completed = [p for p in index.predecessors(node.id) if state.node(p).status == "accepted"]
+    return max(completed, key=lambda p: state.node(p).done_seq, default=None)
+
+
+def correction(state: RunState, node: NodeState, target: NodeId, blockage: Blockage) -> CorrectParameters:
+    """Return the correction of `target` that answers a class B blockage of `node`."""
+    return CorrectParameters(
+        node=target, params=_corrections(state, node, target), guard=guard_text(state, blockage)
+    )
+
+
+def _corrections(state: RunState, node: NodeState, target: NodeId) -> dict[str, Any]:
+    """Keep the repaired worker from handing over the same falsified evidence again."""
+    if node.rejected is None:
+        return {}
+    falsified = {
+        str(traced.evidence)
+        for verdict in node.rejected.verification.verdicts
+        for traced in verdict.evidence
+        if isinstance(traced.verdict, Falsified)
+    }
+    before = state.node(target).params.get("exclude_evidence") or ()
+    return {"exclude_evidence": sorted({*before, *falsified})} if falsified else {}
+
+
+def guard_text(state: RunState, blockage: Blockage) -> str:
+    """Return what a repaired worker is told, in the goal's language."""
+    lang = approved_proposal(state).goal.lang
+    message = blockage.failure.message
+    if lang == "zh":
+        return f"上一次的输出未被接受：{message}。请逐条依据材料重做，不要沿用未被证实的内容。"
+    return (
+        f"The last output was not accepted: {message}. Redo it from the material, statement by statement, "
+        "and drop what the material does not support."
+    )
+
+
+def lacks_domain(state: RunState, node: NodeState, domain: DomainId) -> bool:
+    """Tell whether `domain` is silent for the agent that works on `node`."""
+    proposal = approved_proposal(state)
+    agent = state.agent_of(node.id)
+    return agent.mask.band(domain, proposal.thresholds_of(agent.id)) is Band.SILENT
+
+
+def may_extend(state: RunState, node: NodeState, domain: DomainId) -> bool:
+    """Tell whether the envelope lets a repair open `domain` for `node`.
+
+    Never a domain at -1, whoever set it, and never above the agent's ceiling (semantics 5).
+    """
+    proposal = approved_proposal(state)
+    agent = state.agent_of(node.id)
+    if not proposal.envelope.reassign or agent.mask.value(domain) == MASK_MIN:
+        return False
+    return extension_target(proposal.thresholds_of(agent.id)) <= proposal.ceiling(agent.id, domain)
+
+
+def extension(state: RunState, node: NodeState, domain: DomainId) -> ExtendMask:
+    """Return the extension of a silent domain to BACKGROUND; `may_extend` has to hold."""
+    agent = state.agent_of(node.id)
+    thresholds = approved_proposal(state).thresholds_of(agent.id)
+    reason = f"class C at {node.id}"
+    mask = extend_leaf(agent.mask, domain, author="controller", reason=reason, thresholds=thresholds)
+    return ExtendMask(
+        node=node.id,
+        domain=domain,
+        old=agent.mask.value(domain),
+        new=mask.value(domain),
+        successor=_successor(node, agent, mask=mask),
+    )
+
+
+def person_mask(state: RunState, node: NodeState, answer: Answer) -> SetMask:
+    """Return the mask value that a person set in an answer."""
+    assert answer.value is not None, "check_answer asks for a value"
+    domain = DomainId(answer.domain)
+    agent = state.agents[AgentId(answer.agent)]
+    mask = set_leaf(agent.mask, domain, answer.value, author="person", reason=f"answer for {node.id}")
+    return SetMask(
+        node=node.id,
+        domain=domain,
+        old=agent.mask.value(domain),
+        new=answer.value,
+        successor=_successor(node, agent, mask=mask),
+    )
+
+
+def other_agent(state: RunState, node: NodeState, domain: str | None) -> ChangeAgent | None:
+    """Return the change to the best other approved agent that can take `node`, with `domain` open if one is named."""
+    current = base_agent(state.assigned[node.id])
+    operation = approved_index(state).subtask(node.id).operation
+    for candidate in _ranked(state, node.id):
+        able = candidate.role == "generate" and operation in candidate.operations
+        if able and candidate.id != current and _has_open(state, candidate, domain):
+            return ChangeAgent(node=node.id, old=state.assigned[node.id], new=candidate.id)
+    return None
+
+
+def _successor(node: NodeState, agent: AgentSpec, **changes: Any) -> AgentSpec:
+    return replace(agent, id=successor_id(agent.id, node.id, node.generation), **changes)
+
+
+def _ranked(state: RunState, name: NodeId) -> Iterator[AgentSpec]:
+    """The roster, as the assignment ranked it for `name`; a candidate that an edit took off the roster is none."""
+    proposal = approved_proposal(state)
+    roster = {agent.id: agent for agent in proposal.roster.agents}
+    ranked = [candidate.agent for candidate in proposal.candidates.get(name, ())]
+    for agent in dict.fromkeys((*ranked, *roster)):
+        if agent in roster:
+            yield roster[agent]
+
+
+def _has_open(state: RunState, agent: AgentSpec, domain: str | None) -> bool:
+    if domain is None:
+        return True
+    thresholds = approved_proposal(state).thresholds_of(agent.id)
+    return agent.mask.band(DomainId(domain), thresholds) is not Band.SILENT
+
+
+def approved_index(state: RunState) -> PlanIndex:
+    """Return the index of the approved plan."""
+    assert state.index is not None, "repairs exist for approved plans only"
+    return state.index
+
+
+def approved_proposal(state: RunState) -> Proposal:
+    """Return the approved proposal."""
+    assert state.proposal is not None, "repairs exist for approved plans only"
+    return state.proposal
