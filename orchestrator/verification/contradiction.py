@@ -26,6 +26,9 @@ LONGEST_RATIO = 2.0
 """A claim with more than this many times the other's content words says more, and is not compared."""
 
 
+_SCALES = frozenset(terms("hundred thousand million billion trillion"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
     claim: Claim
@@ -91,8 +94,12 @@ def contradictions(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim, str]
 
 def _read(claim: Claim) -> _Reading:
     text = plain(claim.statement)
-    words = frozenset(term for term in terms(text) if not any(char.isdigit() for char in term))
+    words = frozenset(term for term in terms(text) if not _of_a_number(term))
     return _Reading(claim=claim, terms=words, found=quantities_of(text))
+
+
+def _of_a_number(term: str) -> bool:
+    return term in _SCALES or term[0] in "十百千万亿" or any(char.isdigit() for char in term)
 
 
 def _same_subject(one: _Reading, other: _Reading) -> bool:

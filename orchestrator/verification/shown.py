@@ -10,7 +10,7 @@ from agents.evidence import Claim, ClaimId
 from agents.results import WorkOutput
 from agents.retrieval.sentences import sentence_ranges
 from masks.leaks.markers import strip_markers
-from orchestrator.verification.statement import stands_in
+from orchestrator.verification.statement import plain, stands_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class Shown:
 
     @property
     def sentence(self) -> str:
-        """Return the last sentence of the last line that says something: what a reader takes the anchors for."""
-        line = next((line for line in reversed(self.text.splitlines()) if line.strip(" \t|")), "")
+        """Return the last sentence of the last line that says something, without markup: what the anchors stand for."""
+        line = next((bare for line in reversed(self.text.splitlines()) if (bare := plain(line))), "")
         ranges = sentence_ranges(line)
         return line[slice(*ranges[-1])] if ranges else ""
 

@@ -1,0 +1,92 @@
+"""Level 1: an output that contradicts itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from agents.results import Conflict
+from orchestrator.verification.contradiction import ContradictionChecker, contradictions
+from tests.verification.cases import claim, codes, order, output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Two statements and what they differ in."""
+
+    id: str
+    one: str
+    other: str
+    what: str | None
+
+
+CASES = (
+    Case(id="number", one="The plant stores 32 MWh.", other="The plant stores 30 MWh.", what="number"),
+    Case(id="zh number", one="该站总投资为1.2亿元。", other="该站总投资为1.5亿元。", what="number"),
+    Case(
+        id="scale",
+        one="The plant cost 12 million euros.",
+        other="The plant cost 12 billion euros.",
+        what="number",
+    ),
+    Case(id="same value", one="The plant cost 1.2 million.", other="The plant cost 1,200,000.", what=None),
+    Case(
+        id="date",
+        one="The plant opened on 3 May 2024.",
+        other="The plant opened on 4 June 2024.",
+        what="date",
+    ),
+    Case(id="zh date", one="该站于2024年5月投运。", other="该站于2023年5月投运。", what="date"),
+    Case(
+        id="coarser date",
+        one="The plant opened in May 2024.",
+        other="The plant opened on 3 May 2024.",
+        what=None,
+    ),
+    Case(id="negation", one="The pumps are safe.", other="The pumps are not safe.", what="negation"),
+    Case(id="zh negation", one="水泵设备通过了验收。", other="水泵设备未通过验收。", what="negation"),
+    Case(
+        id="two years",
+        one="Sales in 2020 were 12 million.",
+        other="Sales in 2021 were 15 million.",
+        what=None,
+    ),
+    Case(
+        id="two things",
+        one="The Riverside plant stores 32 MWh.",
+        other="The Hillside plant stores 30 MWh.",
+        what=None,
+    ),
+    Case(id="two models", one="Pump A7 delivers 32 litres.", other="Pump A8 delivers 30 litres.", what=None),
+    Case(id="two units", one="The plant stores 32 MWh.", other="The plant stores 8 hours.", what=None),
+    Case(
+        id="says more",
+        one="The plant stores 32 MWh.",
+        other="The plant stores 32 MWh and employs 12 people.",
+        what=None,
+    ),
+    Case(id="one word", one="Cost 12", other="Cost 15", what=None),
+    Case(id="equal", one="The plant stores 32 MWh.", other="The plant stores 32 MWh.", what=None),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("turned", [False, True], ids=["", "turned"])
+def test_pairs(case: Case, turned: bool) -> None:
+    pair = [claim(case.one), claim(case.other, core=False)]
+    found = list(contradictions(pair[::-1] if turned else pair))
+    assert [what for _, _, what in found] == ([] if case.what is None else [case.what])
+
+
+def test_both_sides_are_named_and_a_declared_conflict_is_not_found_again() -> None:
+    one, other = claim("The plant stores 32 MWh."), claim("The plant stores 30 MWh.")
+    produced = output([one, other])
+    findings = ContradictionChecker().check(order(produced, lang="zh"))
+    assert [(each.code, each.claim) for each in findings] == [
+        ("surface_contradiction", one.id),
+        ("surface_contradiction", other.id),
+    ]
+    assert all("数字不一致" in each.message and each.severity == "uncertain" for each in findings)
+    declared = output([one, other], conflicts=(Conflict(about="storage", claims=(one.id, other.id)),))
+    assert codes(ContradictionChecker().check(order(declared))) == ["conflict_declared"]
