@@ -50,11 +50,11 @@ def invalidated(
 ) -> frozenset[NodeId]:
     """Give the nodes whose results a backtrack from `node` throws away (semantics 6).
 
-    `blamed` is needed at level `parent`: the predecessor of `node` that the diagnosis blames, else the one that
-    completed last; a node without predecessors stands for itself. `path` is needed at level `path`: from a
-    node without predecessors along edges to `node` (`dependency_chain` finds one). O(size of the answer and
-    its edges). Raises `ScopeError` for an unknown node, a `blamed` that is no predecessor, a `path` that is no
-    such chain.
+    `blamed` is needed at level `parent`: the node upstream of `node` that the diagnosis blames, else the
+    predecessor that completed last; a node without predecessors stands for itself. `path` is needed at level
+    `path`: from a node without predecessors along edges to `node` (`dependency_chain` finds one). O(size of the answer and
+    its edges), at level `parent` also of what is upstream. Raises `ScopeError` for an unknown node, a `blamed`
+    that is not upstream, a `path` that is no such chain.
     """
     _require(index, node)
     match level:
@@ -80,7 +80,10 @@ def dependency_chain(
     None if these lie on no common path, which means that their blockages are not consecutive in the sense of
     class D (semantics 5).
     """
-    stops = sorted({*through, node}, key=_places(index, {*through, node}).__getitem__, reverse=True)
+    wanted = {*through, node}
+    for stop in wanted:
+        _require(index, stop)
+    stops = sorted(wanted, key=index.rank, reverse=True)
     if stops[0] != node:
         return None
     chain: list[NodeId] = [node]
@@ -121,11 +124,14 @@ def _require(index: PlanIndex, node: NodeId) -> None:
 
 
 def _blamed_parent(index: PlanIndex, node: NodeId, blamed: NodeId | None) -> NodeId:
-    parents = index.predecessors(node)
-    if not parents and blamed in (None, node):
+    if not index.predecessors(node) and blamed in (None, node):
         return node
-    if blamed is None or blamed not in parents:
-        raise ScopeError(f"Level 'parent' of {node!r} got blamed={blamed!r}; accepted is one of {parents!r}.")
+    upstream = index.ancestors(node)
+    if blamed is None or blamed not in upstream:
+        accepted = sorted(upstream, key=index.rank)
+        raise ScopeError(
+            f"Level 'parent' of {node!r} got blamed={blamed!r}; accepted is one of {accepted!r}."
+        )
     return blamed
 
 
@@ -142,12 +148,6 @@ def _require_chain(index: PlanIndex, node: NodeId, path: Sequence[NodeId]) -> No
     for before, after in pairwise(path):
         if after not in index.successors(before):
             raise ScopeError(f"Level 'path' of {node!r} got a path with no edge {before!r} -> {after!r}.")
-
-
-def _places(index: PlanIndex, nodes: Collection[NodeId]) -> dict[NodeId, int]:
-    for node in nodes:
-        _require(index, node)
-    return {node: place for place, node in enumerate(index.order) if node in nodes}
 
 
 def _way_up(index: PlanIndex, start: NodeId, goals: Collection[NodeId]) -> list[NodeId] | None:
