@@ -52,8 +52,8 @@ def invalidated(
 
     `blamed` is needed at level `parent`: the node upstream of `node` that the diagnosis blames, else the
     predecessor that completed last; a node without predecessors stands for itself. `path` is needed at level
-    `path`: from a node without predecessors along edges to `node` (`dependency_chain` finds one). O(size of the answer and
-    its edges), at level `parent` also of what is upstream. Raises `ScopeError` for an unknown node, a `blamed`
+    `path`: from a node without predecessors along edges to `node` (`dependency_chain` finds one). O(size of
+    the answer and its edges), at level `parent` also of what is upstream. Raises `ScopeError` for an unknown node, a `blamed`
     that is not upstream, a `path` that is no such chain.
     """
     _require(index, node)
