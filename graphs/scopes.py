@@ -52,9 +52,10 @@ def invalidated(
 
     `blamed` is needed at level `parent`: the node upstream of `node` that the diagnosis blames, else the
     predecessor that completed last; a node without predecessors stands for itself. `path` is needed at level
-    `path`: from a node without predecessors along edges to `node` (`dependency_chain` finds one). O(size of
-    the answer and its edges), at level `parent` also of what is upstream. Raises `ScopeError` for an unknown node, a `blamed`
-    that is not upstream, a `path` that is no such chain.
+    `path`: from a node without predecessors along edges to `node` (`dependency_chain` finds one).
+
+    Raises `ScopeError` for an unknown node, a `blamed` that is not upstream, a `path` that is no such chain.
+    O(size of the answer and its edges), at level `parent` also of what is upstream.
     """
     _require(index, node)
     match level:

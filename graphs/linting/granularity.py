@@ -43,9 +43,9 @@ def lint_nodes(view: PlanView) -> Iterator[LintFinding]:
 def lint_chains(view: PlanView) -> Iterator[LintFinding]:
     """Find maximal chains of nodes that could be one node.
 
-    Two nodes in a row could be one if each is the other's only neighbour on that side, both are `function`
-    or both are of one kind with the same operation, and neither domains nor side effects nor failure
-    semantics differ.
+    Two nodes in a row could be one if each is the other's only neighbour on that side, they are of one kind,
+    and neither domains nor side effects nor failure semantics differ; besides, they do the same operation, or
+    both are `function`, give the same types of output, and the first has no criterion of its own to satisfy.
     """
     graph = view.graph
     follower: dict[NodeId, NodeId] = {}
@@ -82,8 +82,16 @@ def lint_steps(view: PlanView) -> Iterator[LintFinding]:
 def _mergeable(first: SubTask, second: SubTask) -> bool:
     return (
         first.kind == second.kind
-        and (first.kind == "function" or first.operation == second.operation)
+        and (first.operation == second.operation or _one_transformation(first, second))
         and first.required_domains.keys() == second.required_domains.keys()
         and first.side_effects == second.side_effects
         and first.failure_semantics == second.failure_semantics
+    )
+
+
+def _one_transformation(first: SubTask, second: SubTask) -> bool:
+    return (
+        first.kind == "function"
+        and not first.acceptance
+        and {port.type for port in first.outputs} == {port.type for port in second.outputs}
     )

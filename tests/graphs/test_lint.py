@@ -234,6 +234,12 @@ def test_a_chain_of_one_kind_of_work_is_reported_once_and_whole() -> None:
     assert "needless_chain" not in codes(mixed)
     for changes in ({"side_effects": "write"}, {"failure_semantics": "optional"}):
         assert "needless_chain" not in codes(with_node(plan, "c", **changes)), changes
+    other_work = with_node(plan, "c", operation="sort")
+    assert only(other_work, LintCode.NEEDLESS_CHAIN).nodes == ("b", "c", "d"), "functions on the same types"
+    other_types = with_node(other_work, "c", outputs=(PortSpec(name="claims", type="report"),))
+    assert "needless_chain" not in codes(other_types)
+    checked = with_node(with_node(other_work, "b", acceptance=("c1",)), "d", operation="merge")
+    assert only(checked, LintCode.NEEDLESS_CHAIN).nodes == ("c", "d"), "b has a criterion of its own"
     calls = replace(plan, subtasks=tuple(replace(s, kind="call", operation=s.id) for s in plan.subtasks))
     assert "needless_chain" not in codes(calls), "different operations"
 
