@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
-from agents.models.ports import ChatPort
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from agents.tools.contract import BudgetExhausted
@@ -59,11 +59,11 @@ class Artefacts(Protocol):
         ...
 
 
-class ThreadCopier(Protocol):
+class Threads(Protocol):
     """Carries an unfinished attempt's newest checkpoint over to a new epoch."""
 
-    async def copy_thread(self, source: str, target: str) -> int:
-        """Copy and return how many checkpoints, 0 when there was none."""
+    async def take_over(self, source: str, target: str) -> int:
+        """Carry the newest checkpoint over and return how many were carried, 0 when there was none."""
         ...
 
 
@@ -90,7 +90,7 @@ class AttemptRunner:
         self,
         *,
         graph: Graph,
-        threads: ThreadCopier,
+        threads: Threads,
         artefacts: Artefacts,
         worker_for: Callable[[AgentSpec], Worker],
         chat_for: Callable[[AgentSpec], ChatPort | None],
@@ -139,7 +139,7 @@ class AttemptRunner:
         config: Any = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
         start: AttemptState | None = {}
         if job.previous_epoch is not None:
-            copied = await self._threads.copy_thread(attempt_thread(job, job.previous_epoch), thread)
+            copied = await self._threads.take_over(attempt_thread(job, job.previous_epoch), thread)
             if copied:
                 snapshot = await self._graph.aget_state(config)
                 if "finished" in snapshot.values:

@@ -118,7 +118,7 @@ class RunExecutor:
         dispatcher: Dispatcher,
         run_attempt: RunAttempt,
         deliver: MakeDelivery,
-        priorities: Callable[[RunState], dict[NodeId, float]],
+        priorities: Callable[[RunState], Mapping[NodeId, float]],
         clock: Clock,
         holder: str,
     ) -> None:
@@ -128,7 +128,7 @@ class RunExecutor:
         self._run_attempt = run_attempt
         self._deliver = deliver
         self._priorities_of = priorities
-        self._priorities: dict[NodeId, float] = {}
+        self._priorities: Mapping[NodeId, float] = {}
         self._clock = clock
         self._holder = holder
         self._facts: asyncio.Queue[_Fact | BaseException | None] = asyncio.Queue()

@@ -8,17 +8,17 @@ next one: the group grows with the load. When the store refuses, nothing more is
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from orchestrator.core.events import Body, Event, to_wire
+from orchestrator.core.events import Body, Event
 from orchestrator.core.ids import ArtefactId, RunId
 from orchestrator.core.proposal import canonical_json
 from orchestrator.core.reducer import apply
 from orchestrator.core.state import RunState
 from orchestrator.shell.ports import Clock
+from orchestrator.shell.runs import new_event
 from orchestrator.shell.store.rows import Lease, NewEvent, artefact_digest
 
 Listener = Callable[[Event, RunState], None]
@@ -99,16 +99,7 @@ class Journal:
         self._check()
         event = Event(seq=self.state.seq + 1, ts=self._clock.now(), cause=cause, body=body)
         self.state = apply(self.state, event)
-        document = to_wire(self.run, event)
-        self._batch.events.append(
-            NewEvent(
-                v=event.v,
-                type=document["type"],
-                ts=event.ts,
-                payload=json.dumps(document["data"], ensure_ascii=False, separators=(",", ":")),
-                cause=cause,
-            )
-        )
+        self._batch.events.append(new_event(self.run, event))
         self._batch.delete_threads.extend(delete_threads)
         self._batch.folded.extend(folded)
         for listener in self._listeners:

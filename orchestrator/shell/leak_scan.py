@@ -14,20 +14,26 @@ from dataclasses import dataclass, replace
 from agents.citations import find_anchors
 from agents.evidence import Claim, Evidence, EvidenceId, LeakMark, with_leak
 from agents.results import WorkOutput, WorkResult
+from agents.retrieval.library import SectionLabel
 from agents.retrieval.sentences import sentence_ranges
 from agents.workers.ports import WorkOrder
-from masks.bands import Band, Thresholds
+from masks.bands import Band
 from masks.domains import DomainId, DomainRegistry
-from masks.leaks.detect import DetectedSpan, Detection, DetectionRequest, LeakDetector, SentenceSpan
+from masks.leaks.detect import (
+    DetectedSpan,
+    Detection,
+    DetectionRequest,
+    LeakDetector,
+    SentenceSpan,
+    excuses_ambiguity,
+)
 from masks.leaks.markers import strip_markers
 from masks.leaks.provenance import Leak, SpanTracer, SuppliedText
 from masks.leaks.report import LeakReport, WrittenOutput, cross
 from masks.leaks.rules import Judgement, LeakAction, LeakFacts, judge
-from masks.vector import Mask
 
-MaterialLabel = Callable[[Evidence], str | None]
-"""Returns the domain of the section that evidence stands in; `None` below the calibrated margin. Never takes the
-worker's word for it."""
+MaterialLabel = Callable[[Evidence], SectionLabel]
+"""Returns the label of the section that evidence stands in. Never takes the worker's word for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +113,11 @@ class LeakScanner:
         found = self._detector.detect(request)
         spans = [replace(span, sentences=tuple(free[i] for i in span.sentences)) for span in found.spans]
         for index, piece in enumerate(pieces):
-            domain = self._label(piece.quoted) if piece.quoted is not None else None
-            if domain is not None and _is_outside_main(order.agent.mask, DomainId(domain), order.thresholds):
+            domain = self._domain_of(piece.quoted, order) if piece.quoted is not None else None
+            if domain is not None and order.agent.mask.band(domain, order.thresholds) is not Band.MAIN:
                 spans.append(
                     DetectedSpan(
-                        domain=DomainId(domain),
+                        domain=domain,
                         start=piece.span.start,
                         end=piece.span.end,
                         sentences=(index,),
@@ -120,6 +126,18 @@ class LeakScanner:
                 )
         spans.sort(key=lambda span: (span.start, span.domain))
         return replace(found, distributions=(), spans=tuple(spans), ambiguous=())
+
+    def _domain_of(self, evidence: Evidence, order: WorkOrder) -> DomainId | None:
+        """The domain that decides about a quote; `None`: unclassified, or excused below its parent (semantics 1)."""
+        label = self._label(evidence)
+        if label.domain is not None:
+            return DomainId(label.domain)
+        if label.parent is None or label.leaf is None:
+            return None
+        excused = excuses_ambiguity(
+            DomainId(label.parent), order.agent.mask, order.thresholds, self._registry
+        )
+        return None if excused else DomainId(label.leaf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +195,6 @@ def _between(text: str, taken: Sequence[tuple[int, int]]) -> Iterable[SentenceSp
 
 def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return any(start < other_end and other_start < end for other_start, other_end in taken)
-
-
-def _is_outside_main(mask: Mask, domain: DomainId, thresholds: Thresholds) -> bool:
-    return mask.band(domain, thresholds) is not Band.MAIN
 
 
 def _supplied(output: WorkOutput, order: WorkOrder) -> Iterable[SuppliedText]:

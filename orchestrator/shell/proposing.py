@@ -1,0 +1,125 @@
+"""Draft a proposal for a goal: intent, contract, plan, roster, masks, assignment, grants and envelope, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from agents.assignment import rank_candidates
+from agents.planning.catalogue import NotesRanker, note_outlines
+from agents.planning.embedded import PlanOptions, plan_goal
+from agents.planning.roster_design import DesignedRoster, choose_roster, design_roster
+from agents.prompts import PROMPT_VERSION
+from agents.retrieval.library import NotesLibrary
+from agents.roster import Roster
+from agents.spec import AgentSpec, ModelPolicy
+from graphs.contract import Goal, Lang, Limits, TaskContract
+from graphs.plan import NodeId, Plan
+from masks.bands import DEFAULT_THRESHOLDS, Thresholds
+from orchestrator.core.events import EVENT_SCHEMA
+from orchestrator.core.proposal import Candidate, Envelope, Proposal
+from orchestrator.shell.wiring import Workshop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalOptions:
+    """What the user sets beside the words of the goal."""
+
+    allow_unresolved: bool | None = None
+    """Whether questions may stay open honestly; `None`: as the goal says."""
+    forbidden: tuple[str, ...] = ()
+    """`domain:<id>` or words."""
+    limits: Limits | None = None
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    catalogue: tuple[AgentSpec, ...] = ()
+    """Agents to choose from; empty: agents are designed for the plan."""
+    policy: ModelPolicy | None = None
+    """What designed agents think with; `None`: the embedded default."""
+
+
+def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Proposal:
+    """Return revision 1 of the proposal for `goal`; equal arguments and notes give an equal proposal.
+
+    Raises `EmptyGoal`, `FolderNotFound` when the sources folder does not exist, `UnknownDomain` for a forbidden
+    domain that the registry does not know, `DesignError` when a required domain is forbidden.
+    """
+    library = shop.library(Path(goal.sources[0])) if goal.sources else None
+    planned = plan_goal(
+        goal,
+        shop.registry,
+        NotesRanker(shop.labeller, library) if library is not None else shop.labeller.domains_of_text,
+        note_outlines(library) if library is not None else None,
+        PlanOptions(
+            allow_unresolved=options.allow_unresolved, forbidden=options.forbidden, limits=options.limits
+        ),
+    )
+    designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
+    return Proposal(
+        revision=1,
+        goal=goal,
+        intent=planned.intent,
+        contract=planned.contract,
+        plan=planned.plan,
+        roster=designed.roster,
+        assignment=designed.assignment,
+        thresholds=options.thresholds,
+        grants=designed.grants,
+        envelope=Envelope(),
+        mask_origins=designed.mask_origins,
+        candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
+        notes=(*planned.notes, *_skips(library, goal.lang)),
+    )
+
+
+def ranked_candidates(
+    plan: Plan, roster: Roster, thresholds: Thresholds, lang: Lang
+) -> Mapping[NodeId, tuple[Candidate, ...]]:
+    """Return every agent that could take each sub-task, best first, with the reasons in `lang`."""
+    return {
+        subtask.id: tuple(
+            Candidate(agent=found.agent, fit=round(found.fit, 4), reasons=found.reasons[lang])
+            for found in rank_candidates(subtask, roster, thresholds)
+        )
+        for subtask in plan.subtasks
+    }
+
+
+def versions_of(shop: Workshop) -> Mapping[str, str]:
+    """Return the versions that a run's first event records."""
+    return {
+        "product": product_version(),
+        "event_schema": str(EVENT_SCHEMA),
+        "prompts": str(PROMPT_VERSION),
+        "registry": shop.registry.sha256,
+        "embedder": f"{shop.embedder.name}@{shop.embedder.version}",
+    }
+
+
+def product_version() -> str:
+    """Return the installed version of maskgrad; `unknown` when it runs from a bare checkout."""
+    try:
+        return version("maskgrad")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _roster(
+    shop: Workshop, plan: Plan, contract: TaskContract, lang: Lang, options: ProposalOptions
+) -> DesignedRoster:
+    if options.catalogue:
+        return choose_roster(
+            plan, contract, options.catalogue, shop.registry, lang, thresholds=options.thresholds
+        )
+    return design_roster(
+        plan, contract, shop.registry, lang, thresholds=options.thresholds, policy=options.policy
+    )
+
+
+def _skips(library: NotesLibrary | None, lang: Lang) -> Sequence[str]:
+    """Files that were not read are said in the review, before anybody relies on the notes being whole."""
+    if library is None:
+        return ()
+    words = {"en": "not read", "zh": "未读取"}
+    return tuple(f"{words[lang]}: {skip.path} ({skip.reason})" for skip in library.corpus.skipped)

@@ -1,0 +1,70 @@
+"""Read and write whole runs in the store: create, load, append without executing, hand messages over.
+
+A run that nobody executes (in review, suspended) is changed by whoever holds its head: appending is compare-and-swap,
+so two writers never interleave. While an executor holds the lease, everything goes through its inbox.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from orchestrator.core.events import Body, Event, from_wire, to_wire
+from orchestrator.core.ids import RunId
+from orchestrator.core.reducer import apply, fold
+from orchestrator.core.state import RunState
+from orchestrator.shell.ports import Clock
+from orchestrator.shell.store.ports import RunStore
+from orchestrator.shell.store.rows import NewEvent, StoredEvent
+
+
+def event_of(stored: StoredEvent) -> Event:
+    """Return the event of a stored row; raises `UnreadableEvent`."""
+    document = {
+        "v": stored.v,
+        "seq": stored.seq,
+        "ts": stored.ts,
+        "cause": stored.cause,
+        "type": stored.type,
+        "data": json.loads(stored.payload),
+    }
+    return from_wire(document)
+
+
+def new_event(run: RunId, event: Event) -> NewEvent:
+    """Return the row to append for an event."""
+    document = to_wire(run, event)
+    payload = json.dumps(document["data"], ensure_ascii=False, separators=(",", ":"))
+    return NewEvent(v=event.v, type=document["type"], ts=event.ts, payload=payload, cause=event.cause)
+
+
+def events_of(store: RunStore, run: RunId, *, after: int = 0, upto: int | None = None) -> Iterator[Event]:
+    """Iterate over a run's events in order; raises `UnknownRun` and `UnreadableEvent`."""
+    return (event_of(stored) for stored in store.events(run, after, upto))
+
+
+def load(store: RunStore, run: RunId, *, at: int | None = None) -> RunState:
+    """Return the state of a run, now or after the event `at`; raises `UnknownRun`, `UnreadableEvent`, `BrokenLog`."""
+    return fold(run, events_of(store, run, upto=at))
+
+
+def append(store: RunStore, clock: Clock, state: RunState, bodies: Sequence[Body]) -> RunState:
+    """Append events to a run that nobody executes and return its new state.
+
+    Raises `HeadMoved` when somebody else appended since `state` was read, and `RunBusy` while a process executes it.
+    """
+    events = []
+    after = state
+    for body in bodies:
+        event = Event(seq=after.seq + 1, ts=clock.now(), body=body)
+        after = apply(after, event)
+        events.append(new_event(state.run, event))
+    store.append(state.run, state.seq, events)
+    return after
+
+
+def post(store: RunStore, run: RunId, kind: str, document: dict[str, Any], *, dedup: str) -> int:
+    """Leave a message for the run's executor and return its id; the same `dedup` is the same message."""
+    payload = json.dumps(document, ensure_ascii=False, sort_keys=True)
+    return store.post(run, kind, payload, dedup)

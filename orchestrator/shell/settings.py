@@ -1,0 +1,66 @@
+"""The settings of a process, read once from the environment at the edge and passed down."""
+
+from __future__ import annotations
+
+import locale
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from platformdirs import user_data_path
+
+from graphs.contract import Lang
+
+HOME: Final = "MASKGRAD_HOME"
+"""Environment variable: the data directory."""
+LANG: Final = "MASKGRAD_LANG"
+"""Environment variable: `en` or `zh`, the language of everything that people read."""
+
+
+class InvalidSetting(ValueError):
+    """A setting with a value that is not accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where data is kept and how people are spoken to."""
+
+    home: Path
+    """The data directory; made when something is first written."""
+    lang: Lang
+    max_in_flight: int | None = None
+    """Attempts in flight at a time; `None`: the scheduler's default."""
+
+    @property
+    def store_path(self) -> Path:
+        """The run store's file."""
+        return self.home / "runs.db"
+
+
+def settings_from(environment: Mapping[str, str], *, lang: str | None = None) -> Settings:
+    """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
+
+    Raises `InvalidSetting` for a language other than `en` or `zh`.
+    """
+    home = environment.get(HOME)
+    return Settings(
+        home=Path(home).expanduser() if home else user_data_path("maskgrad", appauthor=False),
+        lang=_language(lang or environment.get(LANG) or _of_locale(environment)),
+    )
+
+
+def _language(name: str) -> Lang:
+    short = name.strip().casefold().replace("_", "-")
+    if short == "zh" or short.startswith("zh-"):
+        return "zh"
+    if short == "en" or short.startswith("en-"):
+        return "en"
+    raise InvalidSetting(f"language {name!r} is not supported; accepted: 'en' or 'zh' (--lang or {LANG})")
+
+
+def _of_locale(environment: Mapping[str, str]) -> str:
+    """The locale's language where it is Chinese, else English: an unknown locale is no reason to fail."""
+    name = next((environment[v] for v in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(v)), None)
+    name = name if name is not None else (locale.getlocale()[0] or "")
+    return "zh" if name.casefold().startswith(("zh", "chinese")) else "en"

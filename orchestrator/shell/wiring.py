@@ -1,0 +1,157 @@
+"""Where concrete classes meet ports: the one place that builds a working product from settings.
+
+What is costly (weights of the embedder, LangGraph, the index over the notes) is made when it is first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from agents.evidence import Evidence
+from agents.models.embedders import UseEmbedder
+from agents.models.ports import ChatPort
+from agents.retrieval.library import UNCLASSIFIED, DomainSections, NotesLibrary, SectionLabel
+from agents.spec import AgentSpec
+from agents.tools.ports import Tool
+from agents.workers.embedded.registry import EmbeddedWorker
+from agents.workers.model import ModelWorker
+from agents.workers.ports import Worker
+from graphs.plan import NodeId
+from graphs.schedule import priorities
+from masks.domains import DomainRegistry, default_registry
+from masks.leaks.calibration import shipped_calibration
+from masks.leaks.detect import EmbeddingDetector
+from masks.leaks.labels import DomainLabeller
+from masks.ports import Embedder
+from orchestrator.core.state import RunState
+from orchestrator.shell.attempt_graph import build_attempt_graph
+from orchestrator.shell.attempts import AttemptRunner
+from orchestrator.shell.clock import RandomIds, SystemClock
+from orchestrator.shell.delivery import Delivery
+from orchestrator.shell.executor import RunExecutor
+from orchestrator.shell.journal import Journal
+from orchestrator.shell.leak_scan import LeakScanner
+from orchestrator.shell.material import label_of, note_tools
+from orchestrator.shell.ports import Clock, Ids
+from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, LocalDispatcher
+from orchestrator.shell.settings import Settings
+from orchestrator.shell.store.checkpointer import StoreCheckpointer
+from orchestrator.shell.store.ports import RunStore
+from orchestrator.shell.store.sqlite_store import SqliteStore
+from orchestrator.shell.store.writer import Writer
+from orchestrator.verification.levels import StandardVerifier
+from orchestrator.verification.ports import FactSource
+from orchestrator.verification.sources.documents import DocumentSource
+
+ProviderOf = Callable[[AgentSpec], ChatPort | None]
+WorkerOf = Callable[[AgentSpec], Worker]
+
+
+def _no_chat(agent: AgentSpec) -> ChatPort | None:
+    """No chat model is configured by default: nothing needs a key or a network."""
+    del agent
+    return None
+
+
+def _documents(folder: Path) -> tuple[FactSource, ...]:
+    return (DocumentSource(folder),)
+
+
+def _unlabelled(evidence: Evidence) -> SectionLabel:
+    del evidence
+    return UNCLASSIFIED
+
+
+@dataclass(slots=True, kw_only=True)
+class Workshop:
+    """Everything that a process needs to draft and execute runs.
+
+    Every field can be replaced: tests inject a clock, ids, an in-memory store, scripted workers or a fake embedder.
+    """
+
+    settings: Settings
+    store: RunStore
+    clock: Clock = field(default_factory=SystemClock)
+    ids: Ids = field(default_factory=RandomIds)
+    registry: DomainRegistry = field(default_factory=default_registry)
+    embedder: Embedder = field(default_factory=UseEmbedder)
+    worker_for: WorkerOf | None = None
+    """Overrides the workers; `None`: the embedded ones, or a chat model where the agent's policy names one."""
+    chat_for: ProviderOf = field(default=_no_chat)
+    extra_tools: Mapping[str, Tool] = field(default_factory=dict)
+    fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
+    _labeller: DomainLabeller | None = None
+    _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
+
+    @property
+    def holder(self) -> str:
+        """Names this process in leases and messages: host and process id."""
+        return f"{socket.gethostname()}:{os.getpid()}"
+
+    @property
+    def labeller(self) -> DomainLabeller:
+        """The domain labeller, made at the first use: it encodes the registry's exemplars."""
+        if self._labeller is None:
+            calibration = shipped_calibration(self.embedder.name)
+            self._labeller = DomainLabeller(self.embedder, self.registry, calibration)
+        return self._labeller
+
+    def library(self, folder: Path) -> NotesLibrary:
+        """Return the notes below `folder`, read once per process; raises `FolderNotFound`."""
+        known = self._libraries.get(folder)
+        if known is None:
+            known = NotesLibrary.open(folder, embedder=self.embedder, labeller=DomainSections(self.labeller))
+            self._libraries[folder] = known
+        return known
+
+    def executor(self, writer: Writer, journal: Journal, folder: Path | None) -> RunExecutor:
+        """Return an executor for the run of `journal`, over the notes below `folder`."""
+        library = self.library(folder) if folder is not None else None
+        tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
+        saver = StoreCheckpointer(writer)
+        runner = AttemptRunner(
+            graph=build_attempt_graph(saver),
+            threads=saver,
+            artefacts=self.store,
+            worker_for=self.worker_for or self._worker,
+            chat_for=self.chat_for,
+            tools=tools,
+            scanner=LeakScanner(
+                EmbeddingDetector.sharing(self.labeller),
+                self.registry,
+                partial(label_of, library) if library is not None else _unlabelled,
+            ),
+            verifier=StandardVerifier(self.fact_sources(folder) if folder is not None else ()),
+            clock=self.clock,
+        )
+        slots = self.settings.max_in_flight or DEFAULT_MAX_IN_FLIGHT
+        return RunExecutor(
+            journal=journal,
+            inbox=self.store,
+            dispatcher=LocalDispatcher(self.clock, max_in_flight=slots),
+            run_attempt=runner.run,
+            deliver=Delivery(runner.output),
+            priorities=_priorities,
+            clock=self.clock,
+            holder=self.holder,
+        )
+
+    def _worker(self, agent: AgentSpec) -> Worker:
+        if agent.model_policy.kind == "model":
+            return ModelWorker(self.registry, functions=EmbeddedWorker())
+        return EmbeddedWorker()
+
+
+def open_workshop(settings: Settings) -> Workshop:
+    """Return a workshop on the SQLite store of `settings`; raises `StoreUnavailable` when it can't be opened."""
+    return Workshop(settings=settings, store=SqliteStore(settings.store_path))
+
+
+def _priorities(state: RunState) -> Mapping[NodeId, float]:
+    assert state.index is not None, "only an approved run is executed"
+    return priorities(state.index)
