@@ -6,6 +6,7 @@ before recall: a difference in words is for a fact source, a model or a person t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +27,13 @@ LONGEST_RATIO = 2.0
 """A claim with more than this many times the other's content words says more, and is not compared."""
 
 
+_LABEL = re.compile(
+    r"\b(?:line|phase|unit|no|number|nr|section|table|figure|fig|step|version|chapter|article|annex|level|type|class|lot|"
+    r"block|building|room|stage|option|item|part|zone|route|page|group|scenario|week|round|question|rule|paragraph|plant|"
+    r"pump|site|station|area|district|model|case)s?\b\.?\s*(?:\d+(?:\.\d+)*|[A-Z]\b)|第\s*\d+\s*[\u4e00-\u9fff]|\d+\s*[号期#]",
+    re.IGNORECASE | re.ASCII,
+)
+"""Says which one is meant: `line 2`, `3号`; claims with different labels speak of different things."""
 _SCALES = frozenset(terms("hundred thousand million billion trillion"))
 
 
@@ -33,6 +41,7 @@ _SCALES = frozenset(terms("hundred thousand million billion trillion"))
 class _Reading:
     claim: Claim
     terms: frozenset[str]
+    labels: frozenset[str]
     found: Quantities
 
 
@@ -95,7 +104,8 @@ def contradictions(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim, str]
 def _read(claim: Claim) -> _Reading:
     text = plain(claim.statement)
     words = frozenset(term for term in terms(text) if not _of_a_number(term))
-    return _Reading(claim=claim, terms=words, found=quantities_of(text))
+    labels = frozenset("".join(match.group().split()).casefold() for match in _LABEL.finditer(text))
+    return _Reading(claim=claim, terms=words, labels=labels, found=quantities_of(_LABEL.sub(" ", text)))
 
 
 def _of_a_number(term: str) -> bool:
@@ -103,7 +113,7 @@ def _of_a_number(term: str) -> bool:
 
 
 def _same_subject(one: _Reading, other: _Reading) -> bool:
-    if one.found.names != other.found.names:
+    if one.labels != other.labels or one.found.names != other.found.names:
         return False
     shorter, longer = sorted((len(one.terms), len(other.terms)))
     shared = len(one.terms & other.terms)

@@ -123,7 +123,7 @@ def _judge_one(
     verdicts: list[Verdict] = [each.verdict for each in traced]
     passages = trace.passages(part.facts)
     if passages:
-        own = _own_words(part, passages, order)
+        own = _own_words(part, passages, case)
         if isinstance(own, Falsified):
             return _judged(part, own, level, traced, defect="contradicted")
         text = list(_shown_words(part, passages, case))
@@ -142,13 +142,15 @@ def _judge_one(
     return _judged(part, worst(verdicts), level, traced)
 
 
-def _own_words(part: ClaimParts, passages: tuple[Passage, ...], order: CheckOrder) -> Verdict:
+def _own_words(part: ClaimParts, passages: tuple[Passage, ...], case: Case) -> Verdict:
+    held = [case.material.evidence[key] for key in part.claim.evidence if key in case.material.evidence]
     return statement_verdict(
         part.claim.statement,
         passages,
-        delta_max=order.contract.delta_max,
-        derived=part.derived or part.soft,
-        lang=order.lang,
+        delta_max=case.order.contract.delta_max,
+        derived=part.derived,
+        lang=case.order.lang,
+        unconfirmed=[each.text for each in held if each.kind != "inference"],
     )
 
 

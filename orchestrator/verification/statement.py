@@ -72,14 +72,20 @@ def stands_in(statement: str, passage: str) -> bool:
 
 
 def statement_verdict(
-    statement: str, passages: Sequence[Passage], *, delta_max: float, derived: bool, lang: Lang
+    statement: str,
+    passages: Sequence[Passage],
+    *,
+    delta_max: float,
+    derived: bool,
+    lang: Lang,
+    unconfirmed: Sequence[str] = (),
 ) -> Verdict:
     """Return what the verified `passages` of a claim say of its `statement`.
 
     Verified: it stands in one of them, or each of its sentences does. Falsified: it holds a number, date, name or
-    negation that none of them holds; a measured quantity (a number with a unit of `MEASURES`) within `delta_max` of
-    one with the same unit is let pass. Uncertain otherwise, and instead of falsified when the claim is `derived` from
-    its passages, since an inference may compute a number.
+    negation that neither they nor the `unconfirmed` texts of its evidence hold; a measured quantity (a number with a
+    unit of `MEASURES`) within `delta_max` of one with the same unit is let pass. Uncertain otherwise, and instead of
+    falsified when the claim is `derived` from its passages, since an inference may compute a number.
     """
     if not passages:
         return Uncertain(
@@ -95,7 +101,8 @@ def statement_verdict(
             zh="由已核实的前提推出；推导步骤本身未经核查",
         )
         return Uncertain(reason=reason)
-    missing = unsupported(statement, [passage.text for passage in passages], delta_max=delta_max, lang=lang)
+    texts = [*(passage.text for passage in passages), *unconfirmed]
+    missing = unsupported(statement, texts, delta_max=delta_max, lang=lang)
     where = "; ".join(dict.fromkeys(passage.where for passage in passages))
     if missing:
         listed = ", ".join(missing)

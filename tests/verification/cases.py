@@ -235,23 +235,31 @@ def order(
     )
 
 
-class ScriptedSource:
-    """A fact source that answers what a test sets, by the text of the evidence, one answer after the other."""
+Answer = Verdict | None | BaseException
 
-    def __init__(self, answers: Mapping[str, Sequence[Verdict | None]], name: str = "scripted") -> None:
+
+class ScriptedSource:
+    """A fact source that answers what a test sets, one answer after the other; the last one stays.
+
+    Answers are found by the id of the evidence, else by its text; an exception is raised.
+    """
+
+    def __init__(self, answers: Mapping[str, Sequence[Answer]], name: str = "scripted") -> None:
         self.name = name
-        self._answers = {text: list(verdicts) for text, verdicts in answers.items()}
+        self._answers = {key: list(given) for key, given in answers.items()}
         self.asked: list[EvidenceId] = []
 
     def trace(
         self, evidence: Evidence, sources: Mapping[SourceId, Source], *, lang: Lang
     ) -> FactVerdict | None:
-        """Return the next answer for this text; the last one stays."""
+        """Return or raise the next answer."""
         del sources, lang
         self.asked.append(evidence.id)
-        answers = self._answers.get(evidence.text, [None])
-        verdict = answers.pop(0) if len(answers) > 1 else answers[0]
-        return None if verdict is None else FactVerdict(verdict=verdict)
+        answers = self._answers.get(evidence.id, self._answers.get(evidence.text, [None]))
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return None if answer is None else FactVerdict(verdict=answer)
 
 
 class BrokenSource:

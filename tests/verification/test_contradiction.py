@@ -66,6 +66,14 @@ CASES = (
         other="The plant stores 32 MWh and employs 12 people.",
         what=None,
     ),
+    Case(id="labels", one="Line 2 is closed today.", other="Line 3 is closed today.", what=None),
+    Case(id="zh labels", one="2号线工程已经停运。", other="3号线工程已经停运。", what=None),
+    Case(
+        id="equal labels",
+        one="Line 2 has 12 stations.",
+        other="Line 2 has 14 stations.",
+        what="number",
+    ),
     Case(id="one word", one="Cost 12", other="Cost 15", what=None),
     Case(id="equal", one="The plant stores 32 MWh.", other="The plant stores 32 MWh.", what=None),
 )

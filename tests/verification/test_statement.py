@@ -159,6 +159,19 @@ def test_a_derived_number_is_uncertain_and_not_false() -> None:
     assert "推导" in verdict.reason
 
 
+def test_a_number_may_stand_in_evidence_that_no_source_confirms() -> None:
+    passages = [Passage(text="It opened in May.", where="a.md:1")]
+    said = "It opened in May with 12 pumps"
+    held = statement_verdict(
+        said, passages, delta_max=0.05, derived=False, lang="en", unconfirmed=["12 pumps, I guess"]
+    )
+    assert isinstance(held, Uncertain)
+    assert isinstance(
+        statement_verdict(said, passages, delta_max=0.05, derived=False, lang="en", unconfirmed=["13 pumps"]),
+        Falsified,
+    )
+
+
 def test_without_passages_nothing_is_said() -> None:
     assert isinstance(statement_verdict("x", [], delta_max=0.05, derived=False, lang="en"), Uncertain)
 
