@@ -10,6 +10,7 @@ from typing import TypeVar
 from agents.evidence import Claim, ClaimId, Evidence, EvidenceId, LeakMark, Source, SourceId, with_leak
 from agents.results import Conflict, OpenQuestion, WorkOutput
 from graphs.plan import NodeId, natural_key
+from masks.leaks.markers import strip_markers
 
 _Item = TypeVar("_Item")
 
@@ -27,6 +28,7 @@ class Carried:
     open_questions: tuple[OpenQuestion, ...]
     conflicts: tuple[Conflict, ...]
     fields: Mapping[str, str]
+    """Without leak markers: the marks are on the claims, and a marker declares for its own agent only."""
     tables: tuple[str, ...]
     """Markdown tables of the inputs' texts, with their anchors."""
 
@@ -39,16 +41,15 @@ class Carried:
 def carry(inputs: Mapping[NodeId, WorkOutput]) -> Carried:
     """Return the pool of `inputs`, in the natural order of their ids."""
     outputs = [inputs[node] for node in sorted(inputs, key=natural_key)]
+    texts = [strip_markers(output.text).text for output in outputs]
     return Carried(
         claims=_marked(claim for output in outputs for claim in output.claims),
         evidence={piece.id: piece for output in outputs for piece in output.evidence},
         sources={source.id: source for output in outputs for source in output.sources},
         open_questions=_once(question for output in outputs for question in output.open_questions),
         conflicts=_once(conflict for output in outputs for conflict in output.conflicts),
-        fields={name: text for output in outputs for name, text in output.fields.items()},
-        tables=tuple(
-            dict.fromkeys(match[0].strip() for output in outputs for match in _TABLE.finditer(output.text))
-        ),
+        fields={name: strip_markers(text).text for output in outputs for name, text in output.fields.items()},
+        tables=tuple(dict.fromkeys(match[0].strip() for text in texts for match in _TABLE.finditer(text))),
     )
 
 

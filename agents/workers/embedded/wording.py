@@ -16,7 +16,6 @@ class Phrases:
 
     report: str
     outline: str
-    comparison: str
     from_the_notes: str
     also_found: str
     item: str
@@ -33,9 +32,9 @@ class Phrases:
     supported: str
     contradicted: str
     not_confirmed: str
+    nowhere_else: str
+    not_looked_up: str
     nothing_found: str
-    document: str
-    line: str
     reasons: Mapping[OpenReason, str]
 
 
@@ -43,7 +42,6 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
     "en": Phrases(
         report="Report",
         outline="Outline",
-        comparison="Comparison",
         from_the_notes="From the notes",
         also_found="Also found",
         item="Item",
@@ -56,12 +54,12 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         nearest="nearest",
         separator="; ",
         colon=": ",
-        supported="The notes say so",
-        contradicted="The notes say otherwise",
-        not_confirmed="Not in the notes",
+        supported="The notes say so:",
+        contradicted="The notes say otherwise:",
+        not_confirmed="The notes do not tell.",
+        nowhere_else="No other note tells of this.",
+        not_looked_up="Not looked up: a limit ended the search.",
         nothing_found="Nothing was found in the notes.",
-        document="Document",
-        line="line",
         reasons={
             "not_found": "no material found",
             "not_answerable": "the notes do not answer it",
@@ -72,7 +70,6 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
     "zh": Phrases(
         report="报告",
         outline="提纲",
-        comparison="比较",
         from_the_notes="依据笔记",
         also_found="另外找到",
         item="项目",
@@ -85,12 +82,12 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         nearest="最接近",
         separator="；",
         colon="：",
-        supported="笔记有此说法",
-        contradicted="笔记说法不同",
-        not_confirmed="笔记中没有",
+        supported="笔记有此说法：",
+        contradicted="笔记说法不同：",
+        not_confirmed="笔记没有提到。",
+        nowhere_else="没有其他笔记提到这一点。",
+        not_looked_up="未查证：检索因限额结束。",
         nothing_found="笔记中没有找到相关内容。",
-        document="文档",
-        line="行",
         reasons={
             "not_found": "没有找到材料",
             "not_answerable": "笔记没有回答",

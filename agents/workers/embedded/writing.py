@@ -14,6 +14,8 @@ from agents.evidence import Claim
 from agents.results import OpenQuestion
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
+from graphs.contract import Lang
+from masks.leaks.markers import LeakMarker, render_marker
 
 _BAR = "\\|"
 _FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
@@ -31,6 +33,15 @@ def one_line(quote: str) -> str:
 def cited(claims: Sequence[Claim]) -> str:
     """Return the words of the first of `claims`, followed by the anchors of all."""
     return f"{one_line(claims[0].statement)} {''.join(anchor(claim.id) for claim in claims)}"
+
+
+def declared(claim: Claim, lang: Lang) -> str:
+    """Return the words of a claim made here, its anchor, and the marker of each leak that it declares."""
+    markers = [
+        render_marker(LeakMarker(agent=mark.agent, domain=mark.domain, strength=mark.strength), lang)
+        for mark in claim.leaks
+    ]
+    return " ".join([cited([claim]), *markers])
 
 
 def items(statements: Iterable[Statement]) -> str:

@@ -1,0 +1,300 @@
+"""Fill a table from the notes: every cell is quoted, an empty one is open with what was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from agents.evidence import Claim, Evidence, LeakMark, Source, claim_of, quote, with_leak
+from agents.operations import field_name
+from agents.results import OpenQuestion, WorkOutput, WorkResult
+from agents.retrieval.copies import repeats
+from agents.retrieval.tokens import is_cjk
+from agents.tools.contract import Broker
+from agents.workers.embedded.access import Access
+from agents.workers.embedded.answering import folded, texts_of
+from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
+from agents.workers.embedded.conflicts import disagree
+from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
+from agents.workers.embedded.material import Material, Passage
+from agents.workers.embedded.note_tables import NoteRow, rows_with
+from agents.workers.embedded.question import read_question
+from agents.workers.embedded.selection import Weighted, admit
+from agents.workers.embedded.wording import PHRASES
+from agents.workers.embedded.writing import cited, declared, one_line, open_list, page, table
+from agents.workers.ports import WorkFailed, WorkOrder
+from graphs.contract import Lang
+
+MOST_ROWS: Final = 40
+"""Rows of a table whose rows the goal does not name."""
+FEWEST_CALLS: Final = 2
+"""Tool calls of one cell: a search and a reading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """What was found for a table."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    copied: Mapping[str, NoteRow]
+    """Rows of tables in the notes, by the row's name."""
+    cells: tuple[Inquiry, ...]
+    """The inquiries of the cells that no table fills."""
+    overview: Inquiry | None = None
+    """The search for rows, where the goal names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractWorker:
+    """Performs orders of the operation `extract`."""
+
+    limits: ResearchLimits = field(default_factory=ResearchLimits)
+
+    async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
+        """Return a table with `params["columns"]` and one row for each of `params["rows"]`.
+
+        Without `rows`, each row of a table in the notes with such a header is one, else each note that fills a
+        column. A cell holds what a table of the notes gives for it, else the sentence that says it. `fields` gives
+        the filled cells by `field_name`. Raises `WorkFailed` (`bad_request`) without columns and for tools that can't
+        be used; lets `BudgetExhausted` pass.
+        """
+        columns, rows = texts_of(order.params, "columns"), texts_of(order.params, "rows")
+        if not columns:
+            got = order.params.get("columns")
+            raise WorkFailed("bad_request", f"`columns` is {got!r}; give a list of texts")
+        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        reader = NotesReader(broker)
+        if rows:
+            return _result(order, await self._named(rows, columns, access, reader))
+        return _result(order, await self._discovered(columns, access, reader, order))
+
+    async def _named(
+        self, rows: tuple[str, ...], columns: tuple[str, ...], access: Access, reader: NotesReader
+    ) -> _Table:
+        """Ask for each cell; the cells of one row share what was fetched for any of them."""
+        cells: list[Inquiry] = []
+        copied: dict[str, NoteRow] = {}
+        for number, row in enumerate(rows):
+            shared = Material()
+            for place, column in enumerate(columns):
+                if row in copied and column in copied[row].cells:
+                    continue
+                cell = Inquiry(
+                    question=read_question(_phrase(row, column)),
+                    asked=field_name(row, column),
+                    access=access,
+                    material=shared,
+                )
+                waiting = (len(rows) - number) * len(columns) - place
+                await self._ask(cell, reader, waiting)
+                cells.append(cell)
+                if (same := _row_named(row, columns, cell)) is not None:
+                    copied[row] = same
+        tabled = {field_name(row, column) for row, found in copied.items() for column in found.cells}
+        left = tuple(cell for cell in cells if cell.asked not in tabled)
+        return _Table(rows=rows, columns=columns, copied=copied, cells=left)
+
+    async def _ask(self, cell: Inquiry, reader: NotesReader, waiting: int) -> None:
+        if cell.material.passages:
+            cell.judge()
+        left = self.limits.tool_calls - reader.calls
+        if left <= 0:
+            cell.limited = True
+            return
+        await inquire(cell, reader, self.limits, min(left, max(FEWEST_CALLS, left // waiting)))
+
+    async def _discovered(
+        self, columns: tuple[str, ...], access: Access, reader: NotesReader, order: WorkOrder
+    ) -> _Table:
+        query = ("、" if order.lang == "zh" else ", ").join(columns)
+        overview = Inquiry(
+            question=read_question(query), asked=order.subtask.title, access=access, queries=[query]
+        )
+        offset: int | None = 0
+        while offset is not None and reader.calls < self.limits.tool_calls:
+            data = await reader.search(query, offset)
+            overview.material.add_hits(data)
+            offset = data["next_offset"]
+        overview.limited = offset is not None
+        overview.judge()
+        found = rows_with(columns, _opened(overview))[:MOST_ROWS]
+        if found:
+            names = tuple(row.name for row in found)
+            return _Table(
+                rows=names,
+                columns=columns,
+                copied=dict(zip(names, found, strict=True)),
+                cells=(),
+                overview=overview,
+            )
+        names, cells = _per_note(overview, columns)
+        return _Table(rows=names, columns=columns, copied={}, cells=cells, overview=overview)
+
+
+def _phrase(row: str, column: str) -> str:
+    return f"{row}的{column}" if is_cjk(row + column) else f"{row}: {column}"
+
+
+def _opened(inquiry: Inquiry) -> list[Passage]:
+    opened = [p for p in inquiry.material.passages.values() if inquiry.access.weight(p) > 0]
+    return sorted(opened, key=lambda passage: -passage.rank)
+
+
+def _row_named(row: str, columns: Sequence[str], cell: Inquiry) -> NoteRow | None:
+    named = (found for found in rows_with(columns, _opened(cell)) if folded(found.name) == folded(row))
+    return next(named, None)
+
+
+def _per_note(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[Inquiry, ...]]:
+    """Give one row for each note that fills a column, named by its title (by its path where titles repeat)."""
+    notes: dict[str, list[Passage]] = {}
+    for passage in overview.material.passages.values():
+        if passage.source.copy_of is None:
+            notes.setdefault(passage.source.uri, []).append(passage)
+    titles = [passages[0].source.title for passages in notes.values()]
+    names: list[str] = []
+    cells: list[Inquiry] = []
+    for path in sorted(notes):
+        title = notes[path][0].source.title
+        name = title if titles.count(title) == 1 else path
+        row = [_cell_of_note(overview, notes[path], name, column) for column in columns]
+        if any(cell.answered for cell in row) and len(names) < MOST_ROWS:
+            names.append(name)
+            cells.extend(row)
+    return tuple(names), tuple(cells)
+
+
+def _cell_of_note(overview: Inquiry, passages: Sequence[Passage], name: str, column: str) -> Inquiry:
+    material = Material(
+        passages={passage.key: passage for passage in passages},
+        sections=overview.material.sections,
+        frequency=overview.material.frequency,
+    )
+    cell = Inquiry(
+        question=read_question(column),
+        asked=field_name(name, column),
+        access=overview.access,
+        material=material,
+        queries=list(overview.queries),
+    )
+    cell.judge()
+    return cell
+
+
+def _answer(cell: Inquiry) -> Answer:
+    """Choose the best sentence, and those of other notes that disagree with it; none if the cell stays open."""
+    admitted = admit([weighted(one, cell.access) for one in cell.ranked]) if cell.answered else ()
+    ranked = sorted(admitted, key=lambda one: -one.support.score * one.weight)
+    chosen = [one for one in ranked if one is ranked[0] or _disagrees(one, ranked[0], cell.asked)]
+    return Answer(inquiry=cell, chosen=tuple(chosen))
+
+
+def _disagrees(one: Weighted, best: Weighted, asked: str) -> bool:
+    claims = [claim_of("", w.candidate.unit.text, (), core=True, question=asked) for w in (one, best)]
+    return not _one_source(one, best) and disagree(*claims)
+
+
+def _one_source(one: Weighted, other: Weighted) -> bool:
+    first, second = one.candidate.passage, other.candidate.passage
+    originals = {passage.source.copy_of or passage.source.id for passage in (first, second)}
+    return len(originals) == 1 or repeats(one.candidate.unit.text, other.candidate.unit.text)
+
+
+def _result(order: WorkOrder, found: _Table) -> WorkResult:
+    nothing = () if found.rows or found.overview is None else (Answer(inquiry=found.overview, chosen=()),)
+    told = compose(order, [*map(_answer, found.cells), *nothing])
+    copied = _copied(order, found)
+    said: dict[str, list[Claim]] = {}
+    for claim in (*copied.claims, *told.claims):
+        said.setdefault(claim.question or "", []).append(claim)
+    open_questions = (*told.open_questions, *_empty_cells(found))
+    output = WorkOutput(
+        text=_text(order.lang, found, said, open_questions),
+        claims=(*copied.claims, *told.claims),
+        evidence=tuple({piece.id: piece for piece in (*copied.evidence, *told.evidence)}.values()),
+        sources=tuple({source.id: source for source in (*copied.sources, *told.sources)}.values()),
+        open_questions=open_questions,
+        conflicts=told.conflicts,
+        # Leak markers stand in the text alone, where the check takes them out.
+        fields={name: " ".join(cited([claim]) for claim in claims) for name, claims in said.items()},
+    )
+    searches = (*found.cells, *([found.overview] if found.overview else []))
+    return WorkResult(
+        output=output,
+        candidate_complete=bool(found.rows) and not open_questions,
+        mode="extractive",
+        path=order.path,
+        rounds=tuple(one for search in searches for one in search.rounds),
+        needs=needs_of(found.cells),
+        acted_through=("selection", "filter"),
+    )
+
+
+def _text(
+    lang: Lang,
+    found: _Table,
+    said: Mapping[str, Sequence[Claim]],
+    open_questions: tuple[OpenQuestion, ...],
+) -> str:
+    phrases = PHRASES[lang]
+
+    def cell(row: str, column: str) -> str:
+        claims = said.get(field_name(row, column), ())
+        return " ".join(declared(claim, lang) for claim in claims) or phrases.not_in_the_notes
+
+    header = [phrases.item, *map(one_line, found.columns)]
+    body = [[one_line(row), *(cell(row, column) for column in found.columns)] for row in found.rows]
+    return page([table(header, body), open_list(open_questions, phrases)])
+
+
+def _empty_cells(found: _Table) -> tuple[OpenQuestion, ...]:
+    """Give the cells that a table of the notes leaves empty and nobody asked for elsewhere."""
+    asked = {cell.asked for cell in found.cells}
+    searched = tuple(found.overview.queries) if found.overview else ()
+    return tuple(
+        OpenQuestion(question=name, reason="not_found", searched=searched)
+        for row, copied in found.copied.items()
+        for column in found.columns
+        if column not in copied.cells and (name := field_name(row, column)) not in asked
+    )
+
+
+def _copied(order: WorkOrder, found: _Table) -> WorkOutput:
+    """Return claims, evidence and sources of the cells that tables of the notes fill."""
+    claims: list[Claim] = []
+    evidence: dict[str, Evidence] = {}
+    sources: dict[str, Source] = {}
+    access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+    for name, row in found.copied.items():
+        for column, span in row.cells.items():
+            text, source = row.text(column), row.passage.source
+            piece = quote(source.id, span, text, domain=access.domain(row.passage))
+            claim = claim_of(
+                order.subtask.id, text, (piece.id,), core=True, question=field_name(name, column)
+            )
+            claims.append(_marked(replace(claim, taint="untrusted"), row.passage, access, order))
+            evidence[piece.id] = piece
+            sources[source.id] = source
+    return WorkOutput(
+        text="",
+        claims=tuple(claims),
+        evidence=tuple(evidence.values()),
+        sources=tuple(sources.values()),
+    )
+
+
+def _marked(claim: Claim, passage: Passage, access: Access, order: WorkOrder) -> Claim:
+    strength, domain = access.leak_strength(passage), access.domain(passage)
+    if strength is None or domain is None:
+        return claim
+    mark = LeakMark(
+        agent=order.agent.id,
+        domain=domain,
+        strength=strength,
+        origin="source",
+        declared=True,
+        node=order.subtask.id,
+    )
+    return with_leak(claim, mark)

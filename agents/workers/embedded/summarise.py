@@ -1,0 +1,199 @@
+"""Give the key sentences on a topic, of all notes, or of each note. Quoted, never rephrased."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from agents.results import SearchRound, WorkResult
+from agents.tools.contract import Broker
+from agents.workers.embedded.access import Access
+from agents.workers.embedded.answering import folded, texts_of
+from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
+from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
+from agents.workers.embedded.matching import prepared
+from agents.workers.embedded.material import Candidate, Material, Passage
+from agents.workers.embedded.question import Question, read_question
+from agents.workers.embedded.selection import Weighted, admit, choose
+from agents.workers.ports import WorkFailed, WorkOrder
+from graphs.contract import Lang
+
+TOPIC_BUDGET: Final[Mapping[Lang, int]] = {"en": 240, "zh": 480}
+"""Length of the key sentences on one topic, in words and Chinese characters: twice an answer's."""
+ALL_NOTES_BUDGET: Final[Mapping[Lang, int]] = {"en": 360, "zh": 720}
+"""Length of the main points of all notes."""
+ONE_NOTE_BUDGET: Final[Mapping[Lang, int]] = {"en": 60, "zh": 120}
+"""Length of the main points of one note, where each note has its own."""
+COVERAGE_SHARE: Final = 0.4
+"""A sentence on a topic must say itself, or with its neighbours, this share of what the best one says of it."""
+NEIGHBOUR_SHARE: Final = 0.5
+"""What a term in a neighbouring sentence counts for in that."""
+SHORTEST_TITLE: Final = 4
+"""Letters from which a note's title is recognised in a topic."""
+OVERVIEW: Final[Mapping[Lang, str]] = {
+    "en": "overview purpose summary main results decisions figures",
+    "zh": "概述 目的 总结 主要结果 决定 数据",
+}
+"""The query by which the notes are leafed through when no topic is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummariseWorker:
+    """Performs orders of the operations `summarise` and `gather`."""
+
+    limits: ResearchLimits = field(default_factory=ResearchLimits)
+
+    async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
+        """Return the key sentences on `params["topic"]`; without a topic, the main points of all notes.
+
+        `per_document` gives each note that was met its own. A topic that the notes say nothing on stays open. Raises
+        `WorkFailed` (`bad_request`) for a `gather` without a topic, and for tools that can't be used; lets
+        `BudgetExhausted` pass.
+        """
+        topic = next(iter(texts_of(order.params, "topic")), None)
+        if topic is None and order.subtask.operation == "gather":
+            raise WorkFailed("bad_request", f"`topic` is {order.params.get('topic')!r}; give a text")
+        per_document = order.params.get("per_document") is True
+        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        reader = NotesReader(broker)
+        whole = await self._read(order, topic, access, reader)
+        answers = _per_note(whole, order, topic) if per_document else [_on_all(whole, order, topic)]
+        return WorkResult(
+            output=compose(order, answers),
+            candidate_complete=any(one.chosen for one in answers),
+            mode="extractive",
+            path=order.path,
+            rounds=tuple(whole.rounds),
+            needs=needs_of([whole]) if topic is not None else (),
+            acted_through=("selection", "filter"),
+        )
+
+    async def _read(
+        self, order: WorkOrder, topic: str | None, access: Access, reader: NotesReader
+    ) -> Inquiry:
+        if topic is not None:
+            inquiry = Inquiry(question=read_question(topic), asked=topic, access=access)
+            await inquire(inquiry, reader, self.limits, self.limits.tool_calls)
+            return inquiry
+        inquiry = Inquiry(question=_nothing_asked(order.lang), asked=order.subtask.title, access=access)
+        await _leaf_through(inquiry, reader, OVERVIEW[order.lang], self.limits)
+        return inquiry
+
+
+async def _leaf_through(inquiry: Inquiry, reader: NotesReader, query: str, limits: ResearchLimits) -> None:
+    """Fetch page after page of the sections that match `query`, each page one round, until no page is left."""
+    offset: int | None = 0
+    while offset is not None:
+        if reader.calls >= limits.tool_calls:
+            inquiry.limited = True
+            return
+        data = await reader.search(query, offset)
+        new = inquiry.material.add_hits(data)
+        inquiry.judge()
+        if not inquiry.queries:
+            inquiry.queries.append(query)
+        page = SearchRound(
+            query=query,
+            why=f"from hit {offset + 1} on",
+            hits=len(data["hits"]),
+            new_evidence=new,
+            open_after=(),
+        )
+        inquiry.rounds.append(page)
+        offset = data["next_offset"]
+
+
+def _on_all(whole: Inquiry, order: WorkOrder, topic: str | None) -> Answer:
+    if topic is not None:
+        budget = TOPIC_BUDGET[whole.question.lang]
+        named = _named_note(topic, whole)
+        if named is not None:
+            return Answer(inquiry=whole, chosen=_main_points(named, budget))
+        return Answer(inquiry=whole, chosen=_on_topic(whole, budget) if whole.answered else ())
+    return Answer(inquiry=whole, chosen=_main_points(whole, ALL_NOTES_BUDGET[order.lang]))
+
+
+def _per_note(whole: Inquiry, order: WorkOrder, topic: str | None) -> list[Answer]:
+    """Give one answer per note, in the order of paths; a note without an open sentence gives none."""
+    notes: dict[str, list[Passage]] = {}
+    for passage in whole.material.passages.values():
+        notes.setdefault(passage.source.uri, []).append(passage)
+    titles = [passages[0].source.title for passages in notes.values()]
+    found = []
+    for path in sorted(notes):
+        title = notes[path][0].source.title
+        name = title if titles.count(title) == 1 else path
+        inquiry = replace(
+            whole,
+            asked=topic or name,
+            about=name if topic is not None else "",
+            material=_only(whole.material, notes[path]),
+        )
+        inquiry.judge()
+        chosen = _main_points(inquiry, ONE_NOTE_BUDGET[order.lang])
+        if chosen and (topic is None or inquiry.answered):
+            found.append(Answer(inquiry=inquiry, chosen=chosen))
+    return found or [Answer(inquiry=whole, chosen=())]
+
+
+def _only(material: Material, passages: Sequence[Passage]) -> Material:
+    return Material(
+        passages={passage.key: passage for passage in passages},
+        sections=material.sections,
+        frequency=material.frequency,
+    )
+
+
+def _named_note(topic: str, whole: Inquiry) -> Inquiry | None:
+    """Return the inquiry narrowed to the note whose title or file name the topic is or holds, if there is one."""
+    wanted = _letters(topic)
+    named: dict[str, list[Passage]] = {}
+    for passage in whole.material.passages.values():
+        names = (_letters(passage.source.title), _letters(passage.source.uri.rsplit(".", 1)[0]))
+        if any(len(name) >= SHORTEST_TITLE and name in wanted for name in names):
+            named.setdefault(passage.source.uri, []).append(passage)
+    if len(named) != 1:
+        return None
+    narrowed = replace(whole, material=_only(whole.material, *named.values()))
+    narrowed.judge()
+    return narrowed
+
+
+def _letters(name: str) -> str:
+    """Return a name without its digits: people leave dates and numbers of files away."""
+    return "".join(char for char in folded(name) if not char.isdigit())
+
+
+def _on_topic(inquiry: Inquiry, budget: int) -> tuple[Weighted, ...]:
+    """Choose among the sentences that speak of the topic themselves, not only under its heading."""
+    said = {one.candidate.key: _own_words(one.candidate, inquiry) for one in inquiry.ranked}
+    best = max(said.values(), default=0.0)
+    close = tuple(one for one in inquiry.ranked if said[one.candidate.key] >= COVERAGE_SHARE * best)
+    return _main_points(replace(inquiry, ranked=close), budget)
+
+
+def _own_words(candidate: Candidate, inquiry: Inquiry) -> float:
+    near = prepared(candidate.passage.around(candidate.index))
+    return inquiry.matcher.coverage((prepared(candidate.unit.text), 1.0), (near, NEIGHBOUR_SHARE))
+
+
+def _main_points(inquiry: Inquiry, budget: int) -> tuple[Weighted, ...]:
+    """Choose prose that says most of what the material speaks of, under the mask; in the order of the notes."""
+    prose = [
+        one
+        for one in inquiry.ranked
+        if one.candidate.unit.kind in {"sentence", "list_item"}
+        and not one.candidate.unit.text.endswith((":", "："))
+    ]
+    admitted = admit([weighted(one, inquiry.access) for one in prose])
+    chosen = choose(admitted, inquiry.matcher.weights, budget, inquiry.question.lang)
+    return tuple(sorted(chosen, key=lambda one: _place(one.candidate)))
+
+
+def _place(candidate: Candidate) -> tuple[str, int]:
+    return candidate.passage.source.uri, candidate.unit.start_char
+
+
+def _nothing_asked(lang: Lang) -> Question:
+    return replace(read_question(""), lang=lang)
