@@ -132,6 +132,15 @@ def test_extending_a_parent_leaves_open_leaves_alone() -> None:
         extend(new_mask("a", {SPORT: -100}), LIFE, registry=REGISTRY, author="a", reason="r")
 
 
+def test_undo_takes_back_the_last_operation_only() -> None:
+    first = set_value(new_mask("a"), SPORT, 50, registry=REGISTRY, author="a", reason="r")
+    second = set_value(first, DATABASES, 60, registry=REGISTRY, author="a", reason="r")
+    undone = undo(second, author="ann", reason="back")
+    assert undone.values == first.values
+    (change,) = undone.changes[2:]
+    assert (change.operation, change.domain, change.old, change.new) == ("undo", DATABASES, 60, 0)
+
+
 def test_a_suppressed_domain_is_lifted_only_by_setting_or_undoing() -> None:
     mask = suppress(new_mask("a", {SECURITY: 40}), SECURITY, registry=REGISTRY, author="a", reason="r")
     assert mask.value(SECURITY) == -100
