@@ -164,13 +164,16 @@ def _split_last(text: str) -> list[str]:
 
 
 def _split_conjunction(text: str) -> list[str]:
-    """Split at Chinese conjunctions that stand as words of their own (`和平` is not split)."""
+    """Split at Chinese conjunctions that stand as words of their own (`和平` is not split).
+
+    By the dictionary alone: the statistical model for new words would join `乙和丙`.
+    """
     if not any(word in text for word in _CONJUNCTIONS):
         return [text]
     inside = shielded(text)
     parts: list[str] = []
     current, position = "", 0
-    for token in rjieba.cut(text):
+    for token in rjieba.cut(text, hmm=False):
         if token in _CONJUNCTIONS and not inside[position] and current.strip():
             parts.append(current)
             current = ""

@@ -25,7 +25,7 @@ _OPEN_END = re.compile(r"[:：]\s*$")
 _CONTINUES = re.compile(r"^[a-z(（]")
 _STOPPED = re.compile(r"[。．.！？!?；;:：]\s*[\"”』」)）]*$")
 
-_WRAP_LENGTH: Final = 30
+_WRAP_LENGTH: Final = 24
 """Characters from which an unfinished line of Chinese counts as wrapped instead of ended."""
 
 

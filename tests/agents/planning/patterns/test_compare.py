@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+
+import pytest
+
+from agents.planning.patterns.compare import ASSUMED_ASPECTS, read_comparison
+from agents.planning.readings import CompareTask
+
+
+@dataclass(frozen=True)
+class Case:
+    text: str
+    items: tuple[str, ...]
+    aspects: tuple[str, ...]
+    listed: tuple[str, ...] = ()
+
+
+CASES = (
+    Case("Compare A, B and C on cost, lifetime and safety", ("A", "B", "C"), ("cost", "lifetime", "safety")),
+    Case(
+        "Compare the cost, lifetime and safety of A, B and C", ("A", "B", "C"), ("cost", "lifetime", "safety")
+    ),
+    Case("Compare A with B in terms of noise", ("A", "B"), ("noise",)),
+    Case("Compare the cost of A and the cost of B", ("A", "B"), ("cost",)),
+    Case("Compare item 1 and item 2, focusing on noise", ("item 1", "item 2"), ("noise",)),
+    Case(
+        "What is the difference between TCP and UDP regarding reliability?", ("TCP", "UDP"), ("reliability",)
+    ),
+    Case("How does A compare to B on price?", ("A", "B"), ("price",)),
+    Case("Which is cheaper, A or B?", ("A", "B"), ("cheaper",)),
+    Case("Pros and cons of A and B", ("A", "B"), ("advantages", "disadvantages")),
+    Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost", "lifetime")),
+    Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost and lifetime",)),
+    Case("Compare the cost of the following plans", ("Plan X", "Plan Y"), ("cost",), ("Plan X", "Plan Y")),
+    Case("比较甲、乙、丙的成本与寿命", ("甲", "乙", "丙"), ("成本", "寿命")),
+    Case(
+        "比较MBR、深床滤池和MBBR在工程投资、新增用地和单位电耗方面的差别",
+        ("MBR", "深床滤池", "MBBR"),
+        ("工程投资", "新增用地", "单位电耗"),
+    ),
+    Case("从成本、寿命两个方面比较磷酸铁锂和三元锂", ("磷酸铁锂", "三元锂"), ("成本", "寿命")),
+    Case("将甲与乙在成本方面进行比较", ("甲", "乙"), ("成本",)),
+    Case("磷酸铁锂和三元锂哪个更安全？", ("磷酸铁锂", "三元锂"), ("安全",)),
+    Case("比较甲跟乙的优缺点", ("甲", "乙"), ("优点", "缺点")),
+    Case("比较 PostgreSQL 和 MySQL 的 latency", ("PostgreSQL", "MySQL"), ("latency",)),
+    Case("比较以下方案的成本", ("甲案", "乙案"), ("成本",), ("甲案", "乙案")),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.text)
+def test_items_and_aspects_are_told_apart(case: Case) -> None:
+    assert read_comparison(case.text, case.listed) == CompareTask(items=case.items, aspects=case.aspects)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang"), [("Compare A and B", "en"), ("PostgreSQL vs. MySQL", "en"), ("A和B有什么区别？", "zh")]
+)
+def test_aspects_that_nobody_named_are_assumed(text: str, lang: str) -> None:
+    task = read_comparison(text, ())
+    assert isinstance(task, CompareTask)
+    assert task.assumed_aspects
+    assert task.aspects == ASSUMED_ASPECTS[lang]
+
+
+@pytest.mark.parametrize("text", ["Compare the storage options on cost", "比较一下这几种方案"])
+def test_a_comparison_of_unnamed_things_says_so(text: str) -> None:
+    assert isinstance(read_comparison(text, ()), str)
+
+
+@pytest.mark.parametrize(
+    "text", ["What is A?", "总和是多少？", "Summarise A and B", "How does A work?", "为什么甲和乙停工？"]
+)
+def test_other_goals_are_no_comparison(text: str) -> None:
+    assert read_comparison(text, ()) is None

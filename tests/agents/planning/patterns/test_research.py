@@ -1,0 +1,89 @@
+import pytest
+
+from agents.planning.patterns.research import carry_subjects, is_question, read_questions, subject_of
+from agents.planning.readings import Carried
+
+
+@pytest.mark.parametrize(
+    ("text", "listed", "questions"),
+    [
+        ("What is A?", (), ("What is A?",)),
+        (
+            "What does it cost, and when does the offer expire?",
+            (),
+            ("What does it cost?", "when does the offer expire?"),
+        ),
+        ("Explain how X works and why X failed.", (), ("Explain how X works", "Explain why X failed")),
+        (
+            "What are the cost, lifetime and safety rules of the plant?",
+            (),
+            (
+                "What is the cost of the plant?",
+                "What is the lifetime of the plant?",
+                "What are the safety rules of the plant?",
+            ),
+        ),
+        (
+            "What is the research and development budget?",
+            (),
+            ("What is the research and development budget?",),
+        ),
+        (
+            "蓝河电站的成本、容量和投运时间分别是什么？",
+            (),
+            ("蓝河电站的成本是什么？", "蓝河电站的容量是什么？", "蓝河电站的投运时间是什么？"),
+        ),
+        ("谁负责运营，何时开通？", (), ("谁负责运营？", "何时开通？")),
+        ("进入有限空间前，浓度必须低于多少？", (), ("进入有限空间前，浓度必须低于多少？",)),
+        ("Find out", ("what X costs", "who runs X"), ("what X costs", "who runs X")),
+        ('Answer "What is X?" and "What is Y?"', (), ("What is X?", "What is Y?")),
+        ("列出所有的截止日期", (), ("列出所有的截止日期",)),
+        ("The weather is fine", (), ()),
+    ],
+)
+def test_the_questions_of_a_sentence(text: str, listed: tuple[str, ...], questions: tuple[str, ...]) -> None:
+    assert read_questions(text, listed) == questions
+
+
+@pytest.mark.parametrize(
+    "text", ["Who pays", "How much", "by when must it be accepted", "成本是多少", "是否达标", "多久一次"]
+)
+def test_questions_need_no_question_mark(text: str) -> None:
+    assert is_question(f"{text} it" if text.isascii() and len(text.split()) < 3 else text)
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("What is the capacity of the Hillside battery?", "the Hillside battery"),
+        ("When was the plant built?", "the plant"),
+        ("when the line opens", "the line"),
+        ("what X costs", "X"),
+        ("Project Alpha: what does it cost?", "Project Alpha"),
+        ("蓝河电站的容量是多少？", "蓝河电站"),
+        ("蓝河电站何时投运？", "蓝河电站"),
+        ("成本是多少？", "成本"),
+        ("Why?", ""),
+    ],
+)
+def test_what_a_question_is_about(question: str, subject: str) -> None:
+    assert subject_of(question) == subject
+
+
+def test_a_pronoun_takes_the_subject_before_it() -> None:
+    questions, carried = carry_subjects(
+        ("What is the capacity of the Hillside battery?", "When was it built?", "Who pays for the road?")
+    )
+    assert questions[1] == "When was it built? (it: the Hillside battery)"
+    assert questions[2] == "Who pays for the road?"
+    assert carried == (Carried(question="When was it built?", pronoun="it", referent="the Hillside battery"),)
+
+
+def test_a_left_out_subject_is_put_back_in_chinese() -> None:
+    questions, carried = carry_subjects(("蓝河电站的容量是多少？", "何时投运？", "其造价是多少？"))
+    assert questions == ("蓝河电站的容量是多少？", "蓝河电站何时投运？", "其造价是多少？ (其: 蓝河电站)")
+    assert [one.pronoun for one in carried] == ["", "其"]
+
+
+def test_without_an_earlier_subject_nothing_is_made_up() -> None:
+    assert carry_subjects(("When was it built?",)) == (("When was it built?",), ())
