@@ -11,11 +11,13 @@ from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
-from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
+from agents.workers.embedded.inquiry import BARREN_ROUNDS, Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.matching import prepared
 from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.question import Question, read_question
 from agents.workers.embedded.selection import Weighted, admit, choose
+from agents.workers.embedded.wording import PHRASES
+from agents.workers.embedded.writing import page
 from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import Lang
 
@@ -47,7 +49,8 @@ class SummariseWorker:
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
         """Return the key sentences on `params["topic"]`; without a topic, the main points of all notes.
 
-        `per_document` gives each note that was met its own. A topic that the notes say nothing on stays open. Raises
+        `per_document` gives each note that was met its own. Where the limit on calls lets the worker see a part of the
+        notes only, the text says so. A topic that the notes say nothing on stays open. Raises
         `WorkFailed` (`bad_request`) for a `gather` without a topic, and for tools that can't be used; lets
         `BudgetExhausted` pass.
         """
@@ -59,8 +62,13 @@ class SummariseWorker:
         reader = NotesReader(broker)
         whole = await self._read(order, topic, access, reader)
         answers = _per_note(whole, order, topic) if per_document else [_on_all(whole, order, topic)]
+        output = compose(order, answers)
+        if topic is None and output.claims and not _all_seen(whole):
+            seen, there = len(whole.material.passages), whole.material.sections
+            part = PHRASES[order.lang].part_of_the_notes.format(seen=seen, there=there)
+            output = replace(output, text=page([output.text, part]))
         return WorkResult(
-            output=compose(order, answers),
+            output=output,
             candidate_complete=any(one.chosen for one in answers),
             mode="extractive",
             path=order.path,
@@ -82,26 +90,40 @@ class SummariseWorker:
 
 
 async def _leaf_through(inquiry: Inquiry, reader: NotesReader, query: str, limits: ResearchLimits) -> None:
-    """Fetch page after page of the sections that match `query`, each page one round, until no page is left."""
+    """Fetch page after page of `query`, then of the titles met, until every section was seen or nothing new comes."""
+    waiting, barren = [query], 0
+    while waiting and barren < BARREN_ROUNDS and not _all_seen(inquiry):
+        inquiry.queries.append(waiting.pop(0))
+        barren = 0 if await _pages(inquiry, reader, limits) else barren + 1
+        if inquiry.limited:
+            return
+        titles = dict.fromkeys(passage.source.title for passage in inquiry.material.passages.values())
+        waiting = [title for title in titles if title.strip() and title not in inquiry.queries]
+
+
+async def _pages(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits) -> int:
+    """Fetch all pages of the last query, each one round; return how many sections were new."""
+    query, met = inquiry.queries[-1], 0
     offset: int | None = 0
     while offset is not None:
         if reader.calls >= limits.tool_calls:
             inquiry.limited = True
-            return
+            return met
         data = await reader.search(query, offset)
         new = inquiry.material.add_hits(data)
+        met += new
         inquiry.judge()
-        if not inquiry.queries:
-            inquiry.queries.append(query)
-        page = SearchRound(
-            query=query,
-            why=f"from hit {offset + 1} on",
-            hits=len(data["hits"]),
-            new_evidence=new,
-            open_after=(),
+        why = f"leafing through, from hit {offset + 1} on"
+        inquiry.rounds.append(
+            SearchRound(query=query, why=why, hits=len(data["hits"]), new_evidence=new, open_after=())
         )
-        inquiry.rounds.append(page)
         offset = data["next_offset"]
+    return met
+
+
+def _all_seen(inquiry: Inquiry) -> bool:
+    material = inquiry.material
+    return bool(material.passages) and len(material.passages) >= material.sections
 
 
 def _on_all(whole: Inquiry, order: WorkOrder, topic: str | None) -> Answer:

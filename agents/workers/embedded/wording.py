@@ -34,6 +34,8 @@ class Phrases:
     not_confirmed: str
     nowhere_else: str
     not_looked_up: str
+    part_of_the_notes: str
+    """With `seen` and `there`: sections."""
     nothing_found: str
     reasons: Mapping[OpenReason, str]
 
@@ -59,6 +61,7 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         not_confirmed="The notes do not tell.",
         nowhere_else="No other note tells of this.",
         not_looked_up="Not looked up: a limit ended the search.",
+        part_of_the_notes="Taken from {seen} of {there} sections of the notes.",
         nothing_found="Nothing was found in the notes.",
         reasons={
             "not_found": "no material found",
@@ -87,6 +90,7 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         not_confirmed="笔记没有提到。",
         nowhere_else="没有其他笔记提到这一点。",
         not_looked_up="未查证：检索因限额结束。",
+        part_of_the_notes="取自笔记全部 {there} 个部分中的 {seen} 个。",
         nothing_found="笔记中没有找到相关内容。",
         reasons={
             "not_found": "没有找到材料",

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from agents.evidence import (
     Claim,
     Evidence,
@@ -20,8 +23,11 @@ from agents.evidence import (
     with_leak,
 )
 from agents.results import WorkOutput
+from agents.retrieval.library import NotesLibrary, SectionLabel
+from agents.retrieval.reading import Corpus, document_from_text
 from agents.spec import AgentId, AgentSpec
-from agents.tools.contract import ModelReply, ModelRequest, ToolCall, ToolResult
+from agents.tools.builtin.notes import NotesTools
+from agents.tools.contract import BudgetExhausted, ModelReply, ModelRequest, ToolCall, ToolResult
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from graphs.plan import NodeId, SubTask
@@ -158,3 +164,67 @@ class NoBroker:
 
     async def call_model(self, request: ModelRequest) -> ModelReply:
         raise AssertionError(f"no model expected, got {request.purpose}")
+
+
+class LibraryBroker:
+    """A broker that performs the note tools over a library, in this process, and keeps the calls."""
+
+    def __init__(self, library: NotesLibrary, *, most_calls: int = 1_000) -> None:
+        self._tools = NotesTools(library)
+        self._most = most_calls
+        self.calls: list[ToolCall] = []
+
+    async def call_tool(self, call: ToolCall) -> ToolResult:
+        self.calls.append(call)
+        if len(self.calls) > self._most:
+            raise BudgetExhausted("max_tool_calls", len(self.calls), self._most)
+        return self._tools.call(call.tool, call.arguments)
+
+    async def call_model(self, request: ModelRequest) -> ModelReply:
+        raise AssertionError(f"no model expected, got {request.purpose}")
+
+
+class LabelByWord:
+    """Labels a section with the domain of the first word that it holds."""
+
+    def __init__(self, domains: Mapping[str, str]) -> None:
+        self._domains = dict(domains)
+
+    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+        found = [next((d for w, d in self._domains.items() if w in text), None) for text in texts]
+        return [SectionLabel(domain=domain) for domain in found]
+
+
+class OneMeaning:
+    """An embedder for which all texts mean the same: every section matches every query a little."""
+
+    name = "one-meaning"
+    version = "1"
+    dimension = 2
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.tile(np.array([1.0, 0.0], dtype=np.float32), (len(texts), 1))
+
+
+def library(
+    notes: Mapping[str, str], domains: Mapping[str, str] | None = None, *, by_words_only: bool = True
+) -> NotesLibrary:
+    """Return a library of notes by path; copies are found as in a run."""
+    documents = tuple(document_from_text(path, text) for path, text in sorted(notes.items()))
+    labeller = LabelByWord(domains) if domains else None
+    embedder = None if by_words_only else OneMeaning()
+    return NotesLibrary(Corpus(documents=documents), embedder=embedder, labeller=labeller)
+
+
+def assert_exact(result: WorkOutput, notes: Mapping[str, str]) -> None:
+    """Check every piece of evidence against the notes: characters, lines and digest, counted here."""
+    uris = {source.id: source.uri for source in result.sources}
+    for piece in result.evidence:
+        text = notes[uris[piece.source]]
+        where = piece.locator
+        assert text[where.start_char : where.end_char] == piece.text
+        assert text.count("\n", 0, where.start_char) + 1 == where.start_line
+        assert text.count("\n", 0, where.end_char) + 1 == where.end_line
+        assert hashlib.sha256(piece.text.encode()).hexdigest() == piece.excerpt_sha256
+    known = {piece.id for piece in result.evidence}
+    assert all(set(claim.evidence) <= known for claim in result.claims)
