@@ -89,6 +89,23 @@ def test_one_marker_declares_the_run_of_sentences_that_it_touches(text: str) -> 
     assert leak.text == f"{SECOND} {THIRD}"
 
 
+def test_a_marker_between_chinese_sentences_belongs_to_the_one_before_it() -> None:
+    first, second = "汤要慢炖一小时。", "事务要等待行锁。"
+    output = WrittenOutput(
+        agent="ann",
+        mask=MASK,
+        path=2,
+        stripped=strip_markers(f"{first}{_marker()}{second}"),
+        sentences=(
+            SentenceSpan(text=first, start=0, end=len(first)),
+            SentenceSpan(text=second, start=len(first), end=len(first + second)),
+        ),
+    )
+    nothing = Detection(distributions=(), spans=(), detector="fake")
+    (leak,) = cross(output, nothing, SpanTracer(()), REGISTRY).entries
+    assert leak.text == first
+
+
 def test_a_marker_elsewhere_or_of_another_domain_declares_nothing_here() -> None:
     elsewhere = _cross(f"{FIRST} {_marker()} {SECOND} {THIRD}", (COOKING, (2,)))
     assert [status(leak) for leak in elsewhere.entries] == [LeakStatus.UNDECLARED, LeakStatus.DECLARED_ONLY]
