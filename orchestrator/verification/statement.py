@@ -19,11 +19,18 @@ from orchestrator.verification.wording import said
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _BLOCK_MARK = re.compile(r"(?m)^[ \t]*(?:>[ \t]*)*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?")
+_BLOCK_BORDER = re.compile(
+    r"\r?\n(?=[ \t]*\r?\n)"
+    r"|\r?\n(?=[ \t]*(?:>[ \t]*)*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|\|))"
+    r"|(?<=\|)[ \t]*\r?\n"
+)
+"""Ends a block: an empty line, the next item, heading or row. What follows a heading without one is taken with it."""
 _TABLE_RULE = re.compile(r"(?m)^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)*\|?[ \t]*$")
 # Not between digits: `5*3` must not become 53.
 _EMPHASIS = re.compile(r"(?<!\d)[*`]+|[*`]+(?!\d)|__|~~|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CJK = r"\u3000-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+_CJK_CHAR = re.compile(f"[{_CJK}]")
 _SPACE_AT_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
 _MEASURES = """% pp w kw mw gw wh kwh mwh gwh mm cm m km ha g kg t l ml km/h m/s °c v kv hz h min s
 tonnes tons metres meters kilometres kilometers hours litres liters
@@ -48,10 +55,7 @@ def plain(text: str) -> str:
     >>> plain("- **Cost:**  12 [million](x.md) €")
     'Cost: 12 million €'
     """
-    # Escapes first: a writer may have escaped what the source has as markup, or the reverse.
-    bare = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", fold_width(text)))
-    bare = _EMPHASIS.sub("", _BLOCK_MARK.sub("", _TABLE_RULE.sub("", bare))).replace("|", " ")
-    return _SPACE_AT_CJK.sub("", " ".join(bare.split())).strip()
+    return _joined(_pieces(text))[0]
 
 
 def stands_in(statement: str, passage: str) -> bool:
@@ -65,10 +69,11 @@ def stands_in(statement: str, passage: str) -> bool:
     >>> stands_in("2 pumps failed", "In May 12 pumps failed.")
     False
     """
-    quote, text = plain(statement), plain(passage)
+    quote = plain(statement)
     if not quote:
         return False
-    return any(_whole(text, start, len(quote)) for start in _occurrences(text, quote))
+    text, borders = _joined(_pieces(passage))
+    return any(_whole(text, borders, start, len(quote)) for start in _occurrences(text, quote))
 
 
 def statement_verdict(
@@ -152,6 +157,27 @@ def _quoted(statement: str, passages: Sequence[Passage]) -> str | None:
     return "; ".join(dict.fromkeys(places)) or None
 
 
+def _pieces(text: str) -> list[str]:
+    """Return what stands apart in `text`, without markup: paragraphs, list items, headings, cells."""
+    # Escapes first: a writer may have escaped what the source has as markup, or the reverse.
+    bare = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", fold_width(text)))
+    blocks = _BLOCK_BORDER.split(_TABLE_RULE.sub("", bare))
+    cells = (cell for block in blocks for cell in _EMPHASIS.sub("", _BLOCK_MARK.sub("", block)).split("|"))
+    spaced = (_SPACE_AT_CJK.sub("", " ".join(cell.split())).strip() for cell in cells)
+    return [cell for cell in spaced if cell]
+
+
+def _joined(pieces: Iterable[str]) -> tuple[str, list[int]]:
+    """Return the pieces in one line, and where each begins."""
+    text, borders = "", list[int]()
+    for piece in pieces:
+        if text and not (_CJK_CHAR.match(text[-1]) or _CJK_CHAR.match(piece)):
+            text += " "
+        borders.append(len(text))
+        text += piece
+    return text, borders
+
+
 def _occurrences(text: str, quote: str) -> list[int]:
     found, start = [], text.find(quote)
     while start >= 0:
@@ -160,14 +186,21 @@ def _occurrences(text: str, quote: str) -> list[int]:
     return found
 
 
-def _whole(text: str, start: int, length: int) -> bool:
+def _whole(text: str, borders: Sequence[int], start: int, length: int) -> bool:
     end = start + length
     if _cuts(text, start) or _cuts(text, end):
         return False
+    low = max((border for border in borders if border <= start), default=0)
+    high = min((border for border in borders if border >= end), default=len(text))
     left_out = ""
-    for first, last in sentence_ranges(text):
-        if first < end and start < last:
-            left_out += text[first : max(first, start)] + " " + text[min(last, end) : last] + " "
+    for first, last in sentence_ranges(text[low:high]):
+        if first + low < end and start < last + low:
+            left_out += (
+                text[first + low : max(first + low, start)]
+                + " "
+                + text[min(last + low, end) : last + low]
+                + " "
+            )
     return not negated(left_out)
 
 

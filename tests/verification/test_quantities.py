@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.verification.quantities import Day, fold_width, negated, quantities_of, scaled
@@ -130,18 +130,21 @@ def test_a_date_is_within_a_finer_one_and_not_the_reverse() -> None:
     assert not Day(2023, 3, None).within(Day(2024, 3, 5))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_can_be_read_and_keeps_its_length(text: str) -> None:
     quantities_of(text)
     assert len(fold_width(text)) == len(text)
 
 
+@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**12), max_value=10**12))
 def test_scaling_is_exact(value: Decimal) -> None:
     assert scaled(scaled(value, 8), -8) == value
     assert scaled(value, 2) == value * 100
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**9))
 def test_an_integer_is_read_back(value: int) -> None:
     grouped = f"{value:,} pieces"

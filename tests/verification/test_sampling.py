@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.evidence import EvidenceId, SourceId
@@ -32,6 +32,7 @@ def test_sizes_by_hand(facts: int, size: int) -> None:
     assert sample_size(facts) == size
 
 
+@settings(deadline=None)
 @given(st.integers(2, 5_000), st.integers(30, 50))
 def test_the_size_is_within_the_bounds_for_every_share(facts: int, percent: int) -> None:
     assert 30 * facts <= 100 * sample_size(facts, percent) <= 50 * facts
@@ -43,6 +44,7 @@ def test_a_share_outside_the_specification_is_refused(percent: int) -> None:
         sample_size(10, percent)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 8), st.integers(0, 8), st.integers(1, 3), st.text(max_size=5))
 def test_core_claims_come_first_and_the_size_holds(core: int, other: int, facts: int, seed: str) -> None:
     taken = sample_facts(parts(core, other, facts=facts), seed)
@@ -70,6 +72,7 @@ def test_the_same_seed_takes_the_same_and_seeds_differ() -> None:
     assert len(ever) == 20, "no claim is out of reach of every seed"
 
 
+@settings(deadline=None)
 @given(st.integers(0, 8), st.integers(0, 8), st.text(max_size=5))
 def test_a_terminal_sample_has_every_core_fact(core: int, other: int, seed: str) -> None:
     taken = sample_facts(parts(core, other), seed, all_core=True)
