@@ -123,22 +123,20 @@ def _same_subject(one: _Reading, other: _Reading) -> bool:
 
 def _difference(one: Quantities, other: Quantities) -> str | None:
     """Return the one thing that differs; two differences are two cases, not a contradiction."""
-    numbers, dates = _numbers_differ(one.numbers, other.numbers), _dates_differ(one, other)
-    if numbers and dates:
-        return None
-    if numbers:
-        return "number"
+    left, right = _unmatched(one.numbers, other.numbers), _unmatched(other.numbers, one.numbers)
+    dates = _dates_differ(one, other)
+    if left and right:
+        single = len(left) == len(right) == 1 and left[0].unit == right[0].unit
+        return "number" if single and not dates else None
     if dates:
         return "date"
     same = len(one.numbers) == len(other.numbers) and len(one.dates) == len(other.dates)
     return "negation" if same and one.negated != other.negated else None
 
 
-def _numbers_differ(one: tuple[Number, ...], other: tuple[Number, ...]) -> bool:
-    """Return whether exactly one number of each is not in the other, in the same unit."""
-    left = [n for n in one if not any(n.readings & m.readings and n.unit == m.unit for m in other)]
-    right = [m for m in other if not any(n.readings & m.readings and n.unit == m.unit for n in one)]
-    return len(left) == len(right) == 1 and left[0].unit == right[0].unit
+def _unmatched(mine: tuple[Number, ...], theirs: tuple[Number, ...]) -> list[Number]:
+    """Return the numbers of one claim whose value the other does not have in that unit."""
+    return [n for n in mine if not any(n.readings & m.readings and n.unit == m.unit for m in theirs)]
 
 
 def _dates_differ(one: Quantities, other: Quantities) -> bool:

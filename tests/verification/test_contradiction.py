@@ -74,6 +74,18 @@ CASES = (
         other="Line 2 has 14 stations.",
         what="number",
     ),
+    Case(
+        id="two numbers and a date",
+        one="Measure 3 costs 7 thousand euros and ends by 2 May 2026.",
+        other="Measure 4 costs 9 thousand euros and ends by 3 May 2026.",
+        what=None,
+    ),
+    Case(
+        id="date beside a further number",
+        one="The plant opened on 3 May 2024 with 12 staff.",
+        other="The plant opened on 4 June 2024 with staff.",
+        what="date",
+    ),
     Case(id="one word", one="Cost 12", other="Cost 15", what=None),
     Case(id="equal", one="The plant stores 32 MWh.", other="The plant stores 32 MWh.", what=None),
 )
