@@ -149,6 +149,21 @@ async def test_a_cancelled_caller_does_not_take_its_operation_back(store: GatedS
     assert next(store.events("r-1")).type == "kept"
 
 
+async def test_a_cancelled_caller_does_not_keep_the_outcome_from_the_others(
+    store: GatedStore, writer: Writer
+) -> None:
+    store.gate.clear()
+    first = asyncio.ensure_future(writer.append("r-1", 0, [event()]))
+    await asyncio.to_thread(arrive, store)
+    cancelled = asyncio.ensure_future(writer.append("r-1", 1, [event()]))
+    other = asyncio.ensure_future(writer.append("r-1", 2, [event()]))
+    await gathered(writer, 2)
+    cancelled.cancel()
+    store.gate.set()
+    assert [await first, await asyncio.wait_for(other, 10)] == [1, 3]
+    assert cancelled.cancelled()
+
+
 async def test_a_full_queue_makes_its_callers_wait_and_keeps_their_order(store: GatedStore) -> None:
     async with Writer(store, queue_limit=3, batch_limit=2) as writer:
         store.gate.clear()
