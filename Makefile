@@ -1,0 +1,26 @@
+# What CI runs, by name. `make setup` makes the environment that the other targets use.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+
+.PHONY: setup check test lock bench-job
+
+setup:
+	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
+
+check:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test:
+	$(BIN)/python -m pytest
+
+# Exact versions for every supported Python and platform; needs uv.
+lock:
+	uv pip compile --universal --python-version 3.11 --no-annotate --no-header --quiet pyproject.toml -o requirements/run.txt
+	uv pip compile --universal --python-version 3.11 --no-annotate --no-header --quiet pyproject.toml --group dev -o requirements/dev.txt
+
+bench-job:
+	$(BIN)/python -m benchmarks.job --data $(DATA)
