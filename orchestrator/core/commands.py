@@ -35,7 +35,8 @@ class CancelAttempts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelAll:
-    """Stop every attempt."""
+    """Stop every attempt. The state's active ones that do not run in this process (left behind by the last one, and not
+    yet gone on with) end with an `AttemptCancelled` at once: nothing else would ever end them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

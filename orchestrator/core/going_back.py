@@ -40,7 +40,8 @@ def backtrack(
     """
     index = approved_index(state)
     scope = sorted(invalidated(index, "node", parent or node.id), key=index.rank)
-    depth = 1 + max(state.node(name).depth for name in scope)
+    most_charged = max((state.node(name) for name in scope), key=lambda member: member.depth)
+    depth = 1 + most_charged.depth
     if by == "controller" and depth > MAX_REPAIR_DEPTH + node.granted:
         return ask(state, node, "depth_limit")
     if by == "controller" and _has_external_effect(state, scope):
@@ -51,7 +52,7 @@ def backtrack(
             level=BacktrackLevel.PARENT if parent else BacktrackLevel.NODE,
             invalidated=tuple(scope),
             repair=fix,
-            region=node.region or RegionId(node.id),
+            region=most_charged.region or RegionId(node.id),
             depth=depth,
             forced_level=Level.L2 if redo else forced,
             start_path=start_path,

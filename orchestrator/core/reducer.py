@@ -284,10 +284,8 @@ def _accept(state: RunState, node: NodeState) -> RunState:
     return _release(with_node(replace(state, unresolved=resolved), done), node.id)
 
 
-def _release(state: RunState, node: NodeId, *, without: frozenset[NodeId] = frozenset()) -> RunState:
+def _release(state: RunState, node: NodeId) -> RunState:
     for follower in plan_of(state).successors(node):
-        if follower in without:
-            continue
         waiting = state.node(follower)
         if waiting.waiting == 0:
             raise BrokenLog(f"run {state.run!r}: {node!r} releases {follower!r}, which waits for nothing")
@@ -351,7 +349,6 @@ def _classified(state: RunState, body: BlockageClassified) -> RunState:
 
 
 def _skipped(state: RunState, body: NodesSkipped) -> RunState:
-    given_up = frozenset(body.nodes)
     for name in body.nodes:
         node = state.nodes.get(name)
         if node is None or node.status not in ("pending", "blocked"):
@@ -367,7 +364,7 @@ def _skipped(state: RunState, body: NodesSkipped) -> RunState:
         )
         state = with_node(replace(state, unresolved=state.unresolved.discard(name)), skipped)
     for name in body.nodes:
-        state = _release(state, name, without=given_up)
+        state = _release(state, name)
     return replace(
         state,
         limit_hit=state.limit_hit or body.reason == "limit",

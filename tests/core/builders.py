@@ -41,7 +41,11 @@ def n(name: str) -> NodeId:
 
 
 def subtask(
-    name: str, *, optional: bool = False, operation: str = "research", domains: Mapping[str, float] | None = None
+    name: str,
+    *,
+    optional: bool = False,
+    operation: str = "research",
+    domains: Mapping[str, float] | None = None,
 ) -> SubTask:
     return SubTask(
         id=n(name),

@@ -10,6 +10,7 @@ from typing import Literal, assert_never
 
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Failure
+from orchestrator.core.claims import ClaimVerdict
 from orchestrator.core.commands import (
     AcceptAsIs,
     AskPerson,
@@ -42,6 +43,7 @@ from orchestrator.core.events import (
     CancelRequested,
     Event,
     ExecutorTookOver,
+    FailureRemembered,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -51,8 +53,10 @@ from orchestrator.core.events import (
     RequestOpened,
     RetryScheduled,
     ReviewReopened,
+    RunContinued,
     RunCreated,
     RunEnded,
+    RunPaused,
     RunSuspended,
 )
 from orchestrator.core.ids import ArtefactId, ContentDigest, RunId
@@ -94,7 +98,7 @@ Key = tuple[NodeId, int, int]
 
 def content_of(node: NodeId, inputs: Iterable[ContentDigest | None], variant: str = "") -> ContentDigest:
     """What a sub-task makes of its inputs, whoever works on it and whatever it is told."""
-    text = "|".join([node, variant, *(str(given) for given in inputs)])
+    text = "|".join([node, variant, *sorted(str(given) for given in inputs)])
     return ContentDigest(hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -123,6 +127,9 @@ class Simulation:
     watchers: Sequence[Watcher] = ()
     amend: Callable[[Proposal], Proposal | None] = lambda _: None
     """The proposal that is approved after a review was reopened; `None`: nobody looks at it."""
+
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    """Of every rejected output."""
 
     state: RunState = field(init=False)
     log: list[Event] = field(default_factory=list, init=False)
@@ -158,6 +165,15 @@ class Simulation:
 
     def cancel(self) -> None:
         self.record(CancelRequested(by="test"))
+
+    def remember(self, key: str) -> None:
+        self.record(FailureRemembered(key=key))
+
+    def pause(self) -> None:
+        self.record(RunPaused(by="test"))
+
+    def go_on(self) -> None:
+        self.record(RunContinued(by="test"))
 
     def answer(self, request: Request, answer: Answer) -> None:
         self.answered += 1
@@ -214,9 +230,7 @@ class Simulation:
 
     def record(self, body: Body) -> Event:
         before = self.state
-        event = Event(
-            seq=before.seq + 1, ts="2026-01-01T00:00:00.000Z", body=body, cause=before.seq or None
-        )
+        event = Event(seq=before.seq + 1, ts="2026-01-01T00:00:00.000Z", body=body, cause=before.seq or None)
         self.state = apply(before, event)
         self.log.append(event)
         commands = decide(self.state, event)
@@ -230,18 +244,18 @@ class Simulation:
         if fresh is not None:
             self._perform(fresh)
 
-    def _perform(self, command: Command) -> None:  # noqa: C901 - one arm per command
+    def _perform(self, command: Command) -> None:
         match command:
             case StartAttempt():
                 self._start(command)
-            case CancelAttempts() | CancelAll():
-                # What runs for an obsolete generation ends by itself as late or cancelled, see `finish`.
+            case CancelAttempts():
+                # What runs for an obsolete generation ends by itself, as late or cancelled: see `finish`.
                 pass
+            case CancelAll():
+                self._cancel_left_behind()
             case ReuseOutput():
                 self.record(
-                    NodeReused(
-                        node=command.node, generation=command.generation, input_key=command.input_key
-                    )
+                    NodeReused(node=command.node, generation=command.generation, input_key=command.input_key)
                 )
             case RecordBlockage():
                 self.record(
@@ -272,9 +286,7 @@ class Simulation:
                     )
                 )
             case SkipNodes():
-                self.record(
-                    NodesSkipped(nodes=command.nodes, reason=command.reason, detail=command.detail)
-                )
+                self.record(NodesSkipped(nodes=command.nodes, reason=command.reason, detail=command.detail))
             case SuspendRun():
                 self.record(RunSuspended(requests=tuple(sorted(self.state.requests.keys()))))
             case ReopenReview():
@@ -286,6 +298,12 @@ class Simulation:
                 self.record(RunEnded(outcome="cancelled"))
             case _:
                 assert_never(command)
+
+    def _cancel_left_behind(self) -> None:
+        for name, node in self.state.nodes.items():
+            key = (name, node.generation, node.attempt)
+            if node.status in ("running", "verifying") and key not in self.running:
+                self.record(AttemptCancelled(node=name, generation=node.generation, attempt=node.attempt))
 
     def _start(self, command: StartAttempt) -> None:
         key = (command.node, command.generation, command.attempt)
@@ -380,7 +398,9 @@ class Simulation:
                     path=1,
                     mode="scripted",
                     verification=verification(
-                        "falsified" if falsified else "qualified", diagnosis=failure.diagnosis
+                        "falsified" if falsified else "qualified",
+                        diagnosis=failure.diagnosis,
+                        verdicts=self.verdicts,
                     ),
                     failure=failure,
                 )
