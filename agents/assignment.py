@@ -64,12 +64,8 @@ class CoverageGap:
 
     def render(self, lang: Lang) -> str:
         """Return the gap as one sentence with the next step."""
-        values = {
-            "node": self.node,
-            "agent": self.agent or "",
-            "missing": self.missing,
-            "band": self.band or "",
-        }
+        band = _BANDS[self.band][lang] if self.band is not None else ""
+        values = {"node": self.node, "agent": self.agent or "", "missing": self.missing, "band": band}
         return _GAP_TEXTS[self.kind][lang].format(**values)
 
 

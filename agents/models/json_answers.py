@@ -190,4 +190,4 @@ def _is(data: Any, kind: str) -> bool:
 
 
 def _kind(data: Any) -> str:
-    return next((kind for kind in ("boolean", *_KINDS) if _is(data, kind)), type(data).__name__)
+    return next((kind for kind in ("boolean", "integer", *_KINDS) if _is(data, kind)), type(data).__name__)

@@ -19,6 +19,9 @@ MAX_DOMAINS_PER_NODE: Final = 4
 MIN_RELEVANCE: Final = 0.25
 """Relevance, against the strongest domain of the sub-task, below which a domain is not required."""
 
+MIN_SHARE: Final = 0.05
+"""The same for the notes at large: a summary of everything leaves out only what is hardly there."""
+
 _OUTLINES_READ: Final = 3
 """Notes whose title and headings match a question best; their domains count."""
 
@@ -60,13 +63,13 @@ class DomainFinder:
         for outline, weight in self._matching(text):
             for domain, share in self._domains_of(outline).items():
                 _add(scores, domain, _HEADING_WEIGHT * weight * share)
-        return self._relevances(scores or self._of_all(), limit)
+        return self._relevances(scores or self._of_all(), limit, MIN_RELEVANCE)
 
     def everywhere(self) -> dict[str, float]:
         """Return all domains of the notes with relevances in (0, 1], strongest first; empty without notes."""
-        return self._relevances(self._of_all(), len(self.registry.leaves))
+        return self._relevances(self._of_all(), len(self.registry.leaves), MIN_SHARE)
 
-    def _relevances(self, scores: Mapping[DomainId, float], limit: int) -> dict[str, float]:
+    def _relevances(self, scores: Mapping[DomainId, float], limit: int, least: float) -> dict[str, float]:
         allowed = {
             domain: score
             for domain, score in scores.items()
@@ -78,7 +81,7 @@ class DomainFinder:
         return {
             str(domain): max(_SMALLEST, relevance)
             for domain, relevance in list(relevances.items())[:limit]
-            if relevance >= MIN_RELEVANCE
+            if relevance >= least
         }
 
     def _matching(self, text: str) -> list[tuple[NoteOutline, float]]:

@@ -169,6 +169,8 @@ def _notes(
     goal: Goal, reading: Reading, prohibitions: Prohibitions, finder: DomainFinder, plan: Plan
 ) -> list[str]:
     notes = [say("note_context", goal.lang, text=shorten(text, goal.lang)) for text in reading.context]
+    if reading.actions:
+        notes.append(say("note_action", goal.lang, text=listing(reading.actions, goal.lang)))
     if detect_language(goal.text, goal.lang).mixed:
         notes.append(say("note_mixed", goal.lang))
     blind = [s.title for s in plan.subtasks if s.kind == "loop" and not s.required_domains]

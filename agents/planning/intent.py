@@ -160,6 +160,9 @@ def _ambiguities(
         elif isinstance(task, ExtractTask) and not task.rows:
             each = task.each or say("each_row", lang)
             found.append((say("ask_rows", lang), (each, say("ask_rows_2", lang))))
+    for verb in reading.actions:
+        question = say("ask_action", lang, text=verb)
+        found.append((question, (say("ask_action_1", lang), say("ask_action_2", lang))))
     for words in prohibitions.words:
         if _NAMES_KNOWLEDGE.search(words):
             question = say("ask_forbidden", lang, text=words)

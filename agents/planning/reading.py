@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from agents.planning.clauses import unquote
 from agents.planning.conditions import find_conditions
 from agents.planning.passages import Passage, read_passages
+from agents.planning.patterns.actions import requested_actions
 from agents.planning.patterns.check import read_check
 from agents.planning.patterns.compare import read_comparison
 from agents.planning.patterns.extract import read_extraction
@@ -35,6 +36,7 @@ class _Draft:
     unresolved_allowed: bool = False
     context: list[str] = field(default_factory=list)
     unnamed_comparison: str = ""
+    actions: list[str] = field(default_factory=list)
 
 
 def read_goal(text: str) -> Reading:
@@ -46,6 +48,9 @@ def read_goal(text: str) -> Reading:
     for passage in read_passages(unquote(text)):
         plain = _without_conditions(passage, draft)
         if plain is not None:
+            draft.actions.extend(
+                verb for text in (plain.text, *plain.items) for verb in requested_actions(text)
+            )
             _read_passage(plain, draft)
     if not draft.tasks and (draft.context or draft.unnamed_comparison):
         topic = draft.unnamed_comparison or " ".join(draft.context)
@@ -60,6 +65,7 @@ def read_goal(text: str) -> Reading:
         context=tuple(draft.context),
         carried=carried,
         unnamed_comparison=draft.unnamed_comparison,
+        actions=tuple(dict.fromkeys(draft.actions)),
     )
 
 

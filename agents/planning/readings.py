@@ -105,3 +105,5 @@ class Reading:
     carried: tuple[Carried, ...] = ()
     unnamed_comparison: str = ""
     """A comparison whose things the goal did not name, as typed."""
+    actions: tuple[str, ...] = ()
+    """Verbs of what the goal wants done in the world ("send", "book"), as typed: nothing that a plan can do."""

@@ -138,6 +138,12 @@ _TEXTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "ask_forbidden": {"en": "Which knowledge domain does “{text}” mean?", "zh": "“{text}”指哪个知识域？"},
     "ask_forbidden_1": {"en": "no domain: kept as a rule in words", "zh": "不对应知识域：作为文字规则保留"},
     "ask_forbidden_2": {"en": "a domain that you name", "zh": "由您指明的知识域"},
+    "ask_action": {
+        "en": "“{text}” acts outside the notes, which this planner never does. What is to happen?",
+        "zh": "“{text}”是笔记之外的行动，本规划器不会去做。应如何处理？",
+    },
+    "ask_action_1": {"en": "leave it out: report from the notes only", "zh": "略去：只依据笔记给出报告"},
+    "ask_action_2": {"en": "you do it with the report", "zh": "由您凭报告自行完成"},
     # Notes for the reviewer.
     "note_no_task": {
         "en": "This text asks for nothing: {text!r}. There is nothing to plan. State a question or a task, for example"
@@ -148,6 +154,10 @@ _TEXTS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "No goal pattern fits. The plan is small: gather material, look for an answer, report. Say more in the"
         " review, or accept it.",
         "zh": "没有匹配的目标模式。计划从简：收集素材、查找答案、报告。请在审核时补充说明，或直接接受。",
+    },
+    "note_action": {
+        "en": "Not planned, because it acts outside the notes: {text}.",
+        "zh": "以下内容属于笔记之外的行动，未列入计划：{text}。",
     },
     "note_grouped": {
         "en": (

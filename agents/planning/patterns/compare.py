@@ -54,12 +54,9 @@ _EN_FORMS: Final = (
         re.IGNORECASE,
     ),
 )
+_EN_QUESTIONS: Final = _EN_FORMS[1:3]
+"""Forms that ask after the difference."""
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
-_BETTER_EN = re.compile(
-    r"^(?:which|what|who) (?:one )?(?:is|are|would be|has|have|costs?|lasts?|offers?)\s+"
-    r"(?P<aspect>[\w\s-]{2,40}?)\s*[,:–-]\s*(?P<rest>.+\s(?:or|vs\.?|versus)\s.+)$",
-    re.IGNORECASE,
-)
 
 _ZH_IN = re.compile(
     rf"^(?:对|将|把)?(?P<items>.+?)(?:进行|做|作|加以)?(?:一?个?)(?:比较|对比)?(?:之间)?在(?P<aspects>.+?)"
@@ -74,25 +71,22 @@ _ZH_FROM = re.compile(
 )
 _ZH_VERB = re.compile(r"^(?:比较|对比|比一比|权衡|比对)(?:一下|分析)?(?P<rest>.+)$")
 _ZH_TAKE = re.compile(r"^(?:对|将|把)(?P<rest>.+?)(?:进行|做|作|加以)(?:一?个?)(?:比较|对比)(?P<after>.*)$")
-_ZH_DIFFER = re.compile(
-    rf"^(?P<rest>.+?)(?:之间)?(?:的|有(?:什么|何|哪些)?)(?:主要)?{_DIFFERENCE_ZH}(?:是什么|在哪里?|有哪些|何在|吗)?$"
-)
-_ZH_BETTER = re.compile(
-    r"^(?P<rest>.+?)(?:[，,]?)(?:哪个|哪一个|哪种|谁)(?:更|最)(?P<aspect>[^，,。？?]{1,10})$"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     items: tuple[str, ...]
     aspects: tuple[str, ...]
+    ordered: bool = True
+    """An order to compare; a question after the difference is one only if it names aspects."""
 
 
 def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | None:
     """Read a comparison; a string is a comparison whose things are not named, `None` is something else.
 
     `listed` is the list that the sentence introduces: its things, or its aspects where the sentence names the
-    things.
+    things. "What is the difference between A and B?" without an aspect stays a question: no list of ours would be
+    what it asks for.
 
     >>> read_comparison("Compare A and B on cost and safety", ())
     CompareTask(items=('A', 'B'), aspects=('cost', 'safety'), assumed_aspects=False, kind='compare')
@@ -108,9 +102,11 @@ def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | N
     elif members:
         aspects = aspects or members
     if len(items) < 2:
-        return body
+        return body if parts.ordered else None
     lang = detect_language(text).lang
     aspects = tuple(aspect for aspect in aspects if aspect not in items)
+    if not aspects and not parts.ordered:
+        return None
     return CompareTask(items=items, aspects=aspects or ASSUMED_ASPECTS[lang], assumed_aspects=not aspects)
 
 
@@ -137,10 +133,9 @@ def _english(body: str) -> _Parts | None:
             parts = _items_and_aspects(rest)
             if fixed and len(parts.items) < 2:
                 return None
-            return _Parts(items=parts.items, aspects=fixed or parts.aspects)
-    better = _BETTER_EN.match(body)
-    if better:
-        return _Parts(items=enumeration(better["rest"]), aspects=(better["aspect"].strip(),))
+            return _Parts(
+                items=parts.items, aspects=fixed or parts.aspects, ordered=form not in _EN_QUESTIONS
+            )
     if _VERSUS.search(body) and not re.match(r"(?:what|why|how|when|where|who)\b", body, re.IGNORECASE):
         return _items_and_aspects(body)
     return None
@@ -213,14 +208,6 @@ def _chinese(body: str) -> _Parts | None:
     inside = _ZH_IN.match(body)
     if inside and re.search(rf"{_DIFFERENCE_ZH}$", body) and len(_zh_items(inside["items"])) > 1:
         return _Parts(items=_zh_items(inside["items"]), aspects=_zh_aspects(inside["aspects"]))
-    better = _ZH_BETTER.match(body)
-    if better and len(_zh_items(better["rest"])) > 1:
-        return _Parts(
-            items=_zh_items(better["rest"]), aspects=(re.sub("(?:一?些|一?点)$", "", better["aspect"]),)
-        )
-    differ = _ZH_DIFFER.match(body)
-    if differ and len(_zh_items(differ["rest"])) > 1 and re.search("区别|差异|差别|不同|异同|优劣", body):
-        return _Parts(items=_zh_items(differ["rest"]), aspects=())
     return None
 
 

@@ -18,6 +18,10 @@ _QUESTION_EN = re.compile(
     rf"|{_AUX_EN})\b.*[\w)]",
     re.IGNORECASE,
 )
+_INNER_EN = re.compile(
+    r"\b(?:in|for|of|by|to|at|from|with|on|is|was|are|were|the host of)\s+(?:what|whose|how many|how much)\b",
+    re.IGNORECASE,
+)
 _ORDER_EN = re.compile(
     r"^(?:find(?: out| me)?|explain|describe|tell (?:me|us)|research|investigate|determine|establish"
     r"|identify|list|name|state|analy[sz]e|work out"
@@ -90,7 +94,8 @@ def is_question(text: str) -> bool:
     body = text.strip()
     if re.search(f"[{CJK}]", body) and not _QUESTION_EN.match(body):
         return body.endswith(("?", "？")) or _QUESTION_ZH.search(body.rstrip(" ?？。.!！")) is not None
-    return body.endswith(("?", "？")) or _QUESTION_EN.match(body) is not None
+    asks = _QUESTION_EN.match(body) or _INNER_EN.search(body)
+    return body.endswith(("?", "？")) or asks is not None
 
 
 def is_order(text: str) -> bool:

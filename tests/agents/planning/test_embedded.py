@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from agents.operations import OPERATIONS
-from agents.planning.embedded import NO_TASK, EmptyGoal, PlannedGoal, PlanOptions, plan_goal
 from agents.planning.domains import NoteOutline
+from agents.planning.embedded import NO_TASK, EmptyGoal, PlannedGoal, PlanOptions, plan_goal
 from agents.planning.language import detect_language
 from graphs.contract import Goal, Lang
 from graphs.lint import errors, lint
@@ -184,6 +184,13 @@ def test_no_text_at_all_is_an_error_in_both_languages() -> None:
     with pytest.raises(EmptyGoal, match="goal is empty") as caught:
         planned("", "en")
     assert "目标为空" in caught.value.message("zh")
+
+
+def test_what_acts_outside_the_notes_is_never_planned_and_always_named() -> None:
+    result = planned("Summarise the minutes and send them to the client")
+    assert "Not planned, because it acts outside the notes: send." in result.notes
+    assert any("“send” acts outside" in a.question for a in result.intent.ambiguities)
+    assert {s.side_effects for s in result.plan.subtasks} <= {"read", "none"}
 
 
 def test_blind_subtasks_are_named() -> None:

@@ -26,7 +26,6 @@ CASES = (
         "What is the difference between TCP and UDP regarding reliability?", ("TCP", "UDP"), ("reliability",)
     ),
     Case("How does A compare to B on price?", ("A", "B"), ("price",)),
-    Case("Which is cheaper, A or B?", ("A", "B"), ("cheaper",)),
     Case("Pros and cons of A and B", ("A", "B"), ("advantages", "disadvantages")),
     Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost", "lifetime")),
     Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost and lifetime",)),
@@ -39,7 +38,7 @@ CASES = (
     ),
     Case("从成本、寿命两个方面比较磷酸铁锂和三元锂", ("磷酸铁锂", "三元锂"), ("成本", "寿命")),
     Case("将甲与乙在成本方面进行比较", ("甲", "乙"), ("成本",)),
-    Case("磷酸铁锂和三元锂哪个更安全？", ("磷酸铁锂", "三元锂"), ("安全",)),
+    Case("甲和乙在成本方面有什么区别？", ("甲", "乙"), ("成本",)),
     Case("比较甲跟乙的优缺点", ("甲", "乙"), ("优点", "缺点")),
     Case("比较 PostgreSQL 和 MySQL 的 latency", ("PostgreSQL", "MySQL"), ("latency",)),
     Case("比较以下方案的成本", ("甲案", "乙案"), ("成本",), ("甲案", "乙案")),
@@ -52,7 +51,7 @@ def test_items_and_aspects_are_told_apart(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "lang"), [("Compare A and B", "en"), ("PostgreSQL vs. MySQL", "en"), ("A和B有什么区别？", "zh")]
+    ("text", "lang"), [("Compare A and B", "en"), ("PostgreSQL vs. MySQL", "en"), ("比较甲和乙", "zh")]
 )
 def test_aspects_that_nobody_named_are_assumed(text: str, lang: str) -> None:
     task = read_comparison(text, ())
@@ -67,7 +66,20 @@ def test_a_comparison_of_unnamed_things_says_so(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["What is A?", "总和是多少？", "Summarise A and B", "How does A work?", "为什么甲和乙停工？"]
+    "text",
+    [
+        "What is A?",
+        "总和是多少？",
+        "Summarise A and B",
+        "How does A work?",
+        "为什么甲和乙停工？",
+        "What is the difference between A and B?",
+        "How do A and B differ?",
+        "Which is cheaper, A or B?",
+        "A和B有什么区别？",
+        "磷酸铁锂和三元锂哪个更安全？",
+        "What is the difference between the two?",
+    ],
 )
 def test_other_goals_are_no_comparison(text: str) -> None:
     assert read_comparison(text, ()) is None

@@ -1,0 +1,65 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agents.planning.catalogue import NotesRanker, note_outlines
+from agents.planning.domains import NoteOutline
+from agents.retrieval.library import NotesLibrary, SectionLabel
+from masks.leaks.calibration import Calibration
+from masks.leaks.labels import DomainLabeller
+from tests.masks.fakes import COOKING, DATABASES, NgramEmbedder, small_registry
+
+REGISTRY = small_registry()
+
+
+class BySubject:
+    """Labels a section by a word in it; a soup can't be told apart below its parent."""
+
+    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+        return [
+            SectionLabel(domain=DATABASES)
+            if "index" in text
+            else SectionLabel(parent="life", leaf=COOKING)
+            if "soup" in text
+            else SectionLabel()
+            for text in texts
+        ]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> NotesLibrary:
+    (tmp_path / "a.md").write_text(
+        "# Guide\n\n## Speed\n\nAn index is fast.\n\n## Lunch\n\nThe soup is hot.\n", encoding="utf-8"
+    )
+    (tmp_path / "b.md").write_text("# Misc\n\nNothing here.\n", encoding="utf-8")
+    return NotesLibrary.open(tmp_path, labeller=BySubject())
+
+
+def test_outlines_hold_headings_and_the_domains_of_sections(library: NotesLibrary) -> None:
+    first, second = note_outlines(library)
+    assert first == NoteOutline(
+        title="Guide", headings=("Guide", "Speed", "Lunch"), domains={DATABASES: 1, COOKING: 1}
+    )
+    assert (second.title, second.domains) == ("Misc", {})
+
+
+def test_domains_come_from_the_words_and_from_where_the_notes_speak_of_them(library: NotesLibrary) -> None:
+    constants = Calibration(
+        embedder="fake-ngrams",
+        registry_sha256=REGISTRY.sha256,
+        temperature=0.05,
+        none_score=0.15,
+        margin=0.45,
+        leak_margin=0.9,
+        accuracy=1.0,
+        coverage=1.0,
+        leak_coverage=1.0,
+    )
+    rank = NotesRanker(DomainLabeller(NgramEmbedder(), REGISTRY, constants), library)
+    # No exemplar shares a trigram with the question, so the found section decides.
+    ranked = rank("soup")
+    assert ranked[0].domain == COOKING
+    assert sum(found.probability for found in ranked) <= 1
+    assert [found.probability for found in ranked] == sorted((f.probability for f in ranked), reverse=True)
+    assert rank("  ") == ()
