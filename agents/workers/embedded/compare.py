@@ -5,20 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from agents.evidence import Claim, ClaimId
 from agents.operations import field_name
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
+from agents.retrieval.tokens import terms
 from agents.workers.embedded.answering import answers_text, answers_to, folded, texts_of
 from agents.workers.embedded.carried import Carried, carry, output_of
-from agents.workers.embedded.conflicts import find_conflicts
-from agents.workers.embedded.merging import Merged, merge
+from agents.workers.embedded.conflicts import find_conflicts, without_parts
+from agents.workers.embedded.matching import Text, credit, prepared
+from agents.workers.embedded.merging import Statement, merge, restated
 from agents.workers.embedded.wording import PHRASES, Phrases
 from agents.workers.embedded.writing import cited, disagreement, heading, one_line, open_list, page, table
 from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId, natural_key
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
+ITEM_WEIGHT: Final = 1.5
+"""Against 1 for the aspect: a sentence on the item in other words beats one that has only the aspect's word."""
+OTHER_ITEM_COST: Final = 0.5
+"""For each other item that a sentence names too: it compares by itself, or only lists them."""
+TABLE_ROW_COST: Final = 0.3
+"""A row of a table is hard to read inside another table."""
 _HEADING_WORTH = 100
 """A heading that names an item says more of whom an input is about than claims that mention it."""
 
@@ -28,27 +37,32 @@ class _Cell:
     """What the notes say on one aspect of one item."""
 
     name: str
-    said: Merged
+    statements: tuple[Statement, ...]
     conflicts: tuple[Conflict, ...]
 
     @property
+    def claims(self) -> tuple[Claim, ...]:
+        return tuple(claim for statement in self.statements for claim in statement.claims)
+
+    @property
     def text(self) -> str:
-        return " ".join(cited(statement.claims) for statement in self.said.statements)
+        return " ".join(cited(statement.claims) for statement in self.statements)
 
 
 def compare(order: WorkOrder) -> WorkResult:
     """Return a table of `params["items"]` by `params["aspects"]` from the claims of one input per item.
 
-    A cell holds the quoted claims with their anchors, or says that the notes have nothing; then the field is open with
-    what the input searched. `fields` gives the filled cells by `field_name`. Sides of a disagreement stand in the cell
-    and again below the table. Claims on other aspects follow after it, so that none is lost.
+    A cell holds the one quoted statement that speaks most of it, with the anchors of all claims that say it, or says
+    that the notes have nothing; then the field is open with what the input searched. All sides of a disagreement
+    with that statement stand in the cell and again below the table. `fields` gives the filled cells by `field_name`.
+    What else the inputs say on a cell stays with them; claims on other aspects follow below the table.
     """
     phrases = PHRASES[order.lang]
     wanted, aspects = texts_of(order.params, "items"), texts_of(order.params, "aspects")
     carried = carry(order.inputs)
     inputs = _items_of_inputs(order.inputs, wanted)
     placed = _placed(order.inputs, inputs, carried, wanted, aspects)
-    cells = [[_cell(item, aspect, placed, carried) for aspect in aspects] for item in wanted]
+    cells = [[_cell(item, aspect, wanted, placed, carried) for aspect in aspects] for item in wanted]
     flat = [cell for row in cells for cell in row]
     beside = answers_to((), carried, without={claim.id for claims in placed.values() for claim in claims})
     open_questions = _open_fields(wanted, aspects, cells, order.inputs, inputs)
@@ -64,10 +78,10 @@ def compare(order: WorkOrder) -> WorkResult:
     output = output_of(
         carried,
         text,
-        [*(claim for cell in flat for claim in cell.said.claims), *beside.claims],
+        [*(claim for cell in flat for claim in cell.claims), *beside.claims],
         open_questions=open_questions,
         conflicts=(*disputes, *beside.conflicts),
-        fields={cell.name: cell.text for cell in flat if cell.said.claims},
+        fields={cell.name: cell.text for cell in flat if cell.claims},
     )
     return WorkResult(output=output, candidate_complete=True, mode="extractive", path=order.path)
 
@@ -136,10 +150,48 @@ def _place_of(asked: str, item: str | None, items: Sequence[str], aspects: Seque
     return (whose, max(wanted, key=len)) if whose and wanted else None
 
 
-def _cell(item: str, aspect: str, placed: Mapping[_Place, list[Claim]], carried: Carried) -> _Cell:
-    claims = sorted(placed.get((item, aspect), []), key=lambda claim: not claim.core)
-    said = merge(claims, carried)
-    return _Cell(name=field_name(item, aspect), said=said, conflicts=find_conflicts(said.statements, carried))
+def _cell(
+    item: str, aspect: str, items: Sequence[str], placed: Mapping[_Place, list[Claim]], carried: Carried
+) -> _Cell:
+    """Choose the statement that speaks most of the aspect of the item, and those that disagree with it."""
+    about = [c for c in placed.get((item, aspect), []) if not _of_another(c.statement, item, items)]
+    merged = merge(about, carried)
+    name = field_name(item, aspect)
+    if not merged.statements:
+        return _Cell(name=name, statements=(), conflicts=())
+    best = max(merged.statements, key=lambda said: _fit(said.shown, item, aspect, items, carried))
+    handed_in = restated(carried.conflicts, merged.statements, merged.dropped)
+    found = without_parts([*handed_in, *find_conflicts(merged.statements, carried)])
+    conflicts = tuple(conflict for conflict in found if best.shown.id in conflict.claims)
+    sides = {claim for conflict in conflicts for claim in conflict.claims}
+    chosen = tuple(said for said in merged.statements if said is best or said.shown.id in sides)
+    return _Cell(name=name, statements=chosen, conflicts=conflicts)
+
+
+def _of_another(statement: str, item: str, items: Sequence[str]) -> bool:
+    """Say whether a sentence names another item, and not this one."""
+    return folded(item) not in folded(statement) and _others_named(statement, item, items) > 0
+
+
+def _others_named(statement: str, item: str, items: Sequence[str]) -> int:
+    said = folded(statement)
+    return sum(folded(each) in said for each in items if folded(each) not in folded(item))
+
+
+def _fit(claim: Claim, item: str, aspect: str, items: Sequence[str], carried: Carried) -> tuple[float, bool]:
+    """Rate how much a claim speaks of the item (by itself or by its note's title) and of the aspect; ties: core."""
+    pieces = [carried.evidence.get(piece) for piece in claim.evidence]
+    sources = [carried.sources.get(piece.source) for piece in pieces if piece]
+    titles = " ".join(source.title for source in sources if source)
+    named = _share(item, prepared(f"{claim.statement} {titles}"))
+    row = TABLE_ROW_COST if claim.statement.lstrip().startswith("|") else 0.0
+    others = OTHER_ITEM_COST * _others_named(claim.statement, item, items)
+    return ITEM_WEIGHT * named + _share(aspect, prepared(claim.statement)) - others - row, claim.core
+
+
+def _share(wanted: str, text: Text) -> float:
+    found = set(terms(wanted))
+    return sum(credit(term, text) for term in found) / len(found) if found else 0.0
 
 
 def _table_of(
@@ -155,7 +207,7 @@ def _table_of(
 def _dispute_blocks(cells: Sequence[_Cell], phrases: Phrases) -> list[str]:
     blocks = []
     for cell in cells:
-        by_claim = {statement.shown.id: statement for statement in cell.said.statements}
+        by_claim = {statement.shown.id: statement for statement in cell.statements}
         blocks += [
             page(
                 [heading(3, cell.name), disagreement([by_claim[claim] for claim in dispute.claims], phrases)]
@@ -182,7 +234,7 @@ def _open_fields(
     found = []
     for item, row in zip(items, cells, strict=True):
         for aspect, cell in zip(aspects, row, strict=True):
-            if not any(claim.core for claim in cell.said.claims):
+            if not any(claim.core for claim in cell.claims):
                 known = searched.get((item, aspect))
                 found.append(
                     OpenQuestion(

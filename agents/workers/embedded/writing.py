@@ -63,7 +63,7 @@ def open_list(questions: Sequence[OpenQuestion], phrases: Phrases) -> str:
     """Return the section of open questions with what was searched; empty without any."""
     if not questions:
         return ""
-    rows = [f"- {one_line(question.question)} ({_why_open(question, phrases)})" for question in questions]
+    rows = [f"- {one_line(question.question)} — {_why_open(question, phrases)}" for question in questions]
     return f"{heading(2, phrases.open_questions)}\n\n" + "\n".join(rows)
 
 

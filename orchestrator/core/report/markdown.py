@@ -64,11 +64,11 @@ class _Page:
 
     def head(self) -> str:
         report, words = self._report, self._words
-        facts = [f"{words.outcome}: {words.outcomes[report.outcome]}"]
+        facts = [f"{words.outcome}{words.colon}{words.outcomes[report.outcome]}"]
         if report.stopped:
             facts.append(words.stopped)
         if report.mode:
-            facts.append(f"{words.how}: {words.modes[report.mode]}")
+            facts.append(f"{words.how}{words.colon}{words.modes[report.mode]}")
         facts.extend(confidence_words(row.confidence, self._lang) for row in report.confidence)
         return f"# {inert(report.title)}\n\n{' · '.join(facts)}"
 
@@ -76,7 +76,7 @@ class _Page:
         rendered = render_text(self._report.body, self._by_claim, self._cite).strip()
         in_body = {found.claim for found in find_anchors(self._report.body)}
         rows = [
-            f"- {inert(name)}: {render_text(value, self._by_claim, self._cite).strip()}"
+            f"- {inert(name)}{self._words.colon}{render_text(value, self._by_claim, self._cite).strip()}"
             for name, value in self._report.fields.items()
             if not {found.claim for found in find_anchors(value)} <= in_body
         ]
@@ -121,10 +121,10 @@ class _Page:
         words, report = self._words, self._report
         rows = [self._confidence(row) for row in report.confidence]
         numbers = ", ".join(f"[{number}]" for number in report.not_traced) or words.none
-        rows.append(f"- {words.not_traced}: {numbers}")
+        rows.append(f"- {words.not_traced}{words.colon}{numbers}")
         if report.unknown_anchors:
             listed = words.separator.join(inert(name) for name in report.unknown_anchors)
-            rows.append(f"- {words.unknown_anchors}: {listed}")
+            rows.append(f"- {words.unknown_anchors}{words.colon}{listed}")
         return self._section(words.checks, rows)
 
     def _section(self, heading: str, rows: list[str]) -> str:
@@ -138,10 +138,10 @@ class _Page:
         words = self._words
         facts = [words.reasons[question.reason]]
         queries = words.separator.join(inert(query) for query in question.searched)
-        facts.append(f"{words.searched}: {queries}" if queries else words.not_searched)
+        facts.append(f"{words.searched}{words.colon}{queries}" if queries else words.not_searched)
         if question.nearest:
-            facts.append(f"{words.nearest}: {inert(question.nearest)}")
-        return f"- {inert(question.question)} ({' · '.join(facts)})"
+            facts.append(f"{words.nearest}{words.colon}{inert(question.nearest)}")
+        return f"- {inert(question.question)} — {' · '.join(facts)}"
 
     def _conflict(self, conflict: ReportedConflict) -> str:
         sides = [
@@ -186,7 +186,7 @@ class _Page:
         words = self._words
         facts = [verdict_words(citation.verdict, self._lang)]
         if citation.level:
-            facts.append(f"{citation.level}, {words.traced if citation.traced else words.untraced}")
+            facts.append(f"{citation.level} {words.traced if citation.traced else words.untraced}")
         if not citation.in_text:
             facts.append(words.not_in_text)
         if citation.missing_evidence:
@@ -198,7 +198,8 @@ class _Page:
         return [] if is_exact_quote(citation) else [f"  - {inert(citation.statement)}"]
 
     def _place(self, place: CitedPlace) -> str:
-        where = f"{place.uri}:{place.start_line}-{place.end_line}"
+        one_line = place.start_line == place.end_line
+        where = f"{place.uri}:{place.start_line}" + ("" if one_line else f"-{place.end_line}")
         copy = f" ({self._words.copy_of} {inert_part(place.copy_of)})" if place.copy_of else ""
         quote = [f"    > {line}".rstrip() for line in inert_lines(place.excerpt)]
         return "\n".join([f"  - {inert(where)}{copy}", "", *quote, ""]).rstrip()
@@ -207,7 +208,7 @@ class _Page:
         facts = [confidence_words(row.confidence, self._lang), self._words.checks_ended[row.outcome]]
         if row.accepted_as_is:
             facts.append(self._words.accepted_as_is)
-        return f"- {inert(row.title)} ({inert_part(row.node)}): {' · '.join(facts)}"
+        return f"- {inert(row.title)} ({inert_part(row.node)}) — {' · '.join(facts)}"
 
 
 def _shown(citation: Citation) -> str:

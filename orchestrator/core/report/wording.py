@@ -54,6 +54,7 @@ class Words:
     not_checked: str
     traced: str
     untraced: str
+    colon: str
     separator: str
     """Between the items of an enumeration."""
     outcomes: Mapping[RunOutcome, str]
@@ -92,6 +93,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         not_checked="not checked",
         traced="traced",
         untraced="not traced",
+        colon=": ",
         separator="; ",
         outcomes={
             "completed": "completed",
@@ -148,6 +150,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         not_checked="未核查",
         traced="已追溯",
         untraced="未追溯",
+        colon="：",
         separator="；",
         outcomes={
             "completed": "完成",

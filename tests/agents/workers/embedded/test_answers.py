@@ -46,8 +46,8 @@ def test_synthesise_answers_each_question_with_quotes_and_shows_both_sides() -> 
         f"- The battery system costs €10.3 million without tax. {b}\n\n"
         f"## {WHEN}\n\n- It opens on 3 May 2027. {anchor(OPENS.claim.id)}\n\n"
         f"## {WHO}\n\nThe notes do not answer this.\n\n"
-        f"## Open questions\n\n- {WHO} (the notes do not answer it · "
-        "searched: insurance; insurer · nearest: budget.md:1)"
+        f"## Open questions\n\n- {WHO} — the notes do not answer it · "
+        "searched: insurance; insurer · nearest: budget.md:1"
     )
     assert result.output.conflicts == (Conflict(about=COST, claims=(CHEAP.claim.id, DEAR.claim.id)),)
     assert result.mode == "extractive"

@@ -35,7 +35,7 @@ def test_cells_are_quoted_and_an_empty_one_says_so_and_is_open_with_what_was_sea
         "| Item | cost | lifetime |\n| --- | --- | --- |\n"
         f"| LFP | LFP costs €300 per kWh. {lfp} | not in the notes |\n"
         f"| NMC | NMC costs €335 per kWh. {nmc} | NMC lasts 10 years. {life} |\n\n"
-        "## Open questions\n\n- LFP / lifetime (no material found · searched: LFP lifetime; LFP years)"
+        "## Open questions\n\n- LFP / lifetime — no material found · searched: LFP lifetime; LFP years"
     )
     assert result.output.fields == {
         "LFP / cost": f"LFP costs €300 per kWh. {lfp}",
@@ -95,3 +95,44 @@ def test_a_claim_on_another_aspect_is_told_below_and_a_bar_does_not_break_the_ro
     assert f"## colour\n\n- A | B is a bar. {anchor(stray.claim.id)}" in result.output.text
     assert "| A \\| B is a bar. [" in result.output.text
     assert uncited(result.output.text, result.output.claims) == ()
+
+
+def test_a_cell_holds_the_sentence_that_speaks_most_of_it_and_the_rest_is_left_to_the_input() -> None:
+    where = note(
+        "o.md", "Delivery.\nNMC and LFP are sold.\n| LFP | €300 | 15 years |\nThe cost of LFP is €300.\n"
+    )
+    parts = [quoted("n1", where, line, question="cost") for line in where.text.splitlines()]
+    result = compare(order("compare", {"n1": output(parts), "n2": output([NMC_COST])}, PARAMS))
+
+    assert [claim.statement for claim in result.output.claims] == [
+        "The cost of LFP is €300.",
+        NMC_COST.claim.statement,
+    ]
+
+
+def test_a_cell_with_nothing_but_a_leading_sentence_keeps_it_and_its_confirmation() -> None:
+    again = told("n1", "NMC costs €335 per kWh.", "cost")
+    copy = note("b.md", "NMC costs €335 per kWh.")
+    confirmed = quoted("n2", copy, "NMC costs €335 per kWh.", question="cost")
+    result = compare(order("compare", {"n2": output([NMC_COST, confirmed])}, PARAMS))
+
+    cell = result.output.fields["NMC / cost"]
+    assert anchor(NMC_COST.claim.id) in cell
+    assert anchor(confirmed.claim.id) in cell
+    assert again.claim.statement in cell
+
+
+def test_a_sentence_about_another_item_fills_no_cell() -> None:
+    wrong = told("n1", "NMC lasts 10 years.", "lifetime")
+    result = compare(order("compare", {"n1": output([LFP_COST, wrong]), "n2": output([NMC_COST])}, PARAMS))
+
+    assert "LFP / lifetime" not in result.output.fields
+    assert [q.question for q in result.output.open_questions] == ["LFP / lifetime", "NMC / lifetime"]
+
+
+def test_the_title_of_a_note_tells_which_item_a_sentence_is_about() -> None:
+    where = note("LFP.md", "It lasts long, its lifetime is 15 years.\nLFP is sold in Arby.\n")
+    parts = [quoted("n1", where, line, question="lifetime") for line in where.text.splitlines()]
+    result = compare(order("compare", {"n1": output(parts), "n2": output([NMC_COST])}, PARAMS))
+
+    assert result.output.fields["LFP / lifetime"].startswith("It lasts long")
