@@ -28,7 +28,7 @@ from langgraph.checkpoint.base import (
 )
 
 from orchestrator.shell.store.checkpoint_json import JsonSerializer, encoded
-from orchestrator.shell.store.ports import Operation
+from orchestrator.shell.store.ports import Operation, StoreWrites
 from orchestrator.shell.store.rows import CheckpointRow, WriteRow
 from orchestrator.shell.store.writer import Writer
 
@@ -55,8 +55,8 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
         Both happen in one transaction. Returns how many checkpoints were carried: 0 means that nothing was kept.
         """
 
-        def carried(writes: Any) -> int:
-            copied: int = writes.copy_thread(source, target, newest_only=True)
+        def carried(writes: StoreWrites) -> int:
+            copied = writes.copy_thread(source, target, newest_only=True)
             writes.delete_thread(source)
             return copied
 
@@ -253,7 +253,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
 
 
 def _deletion(rows: Sequence[CheckpointRow]) -> Operation[None]:
-    def delete(writes: Any) -> None:
+    def delete(writes: StoreWrites) -> None:
         for row in rows:
             writes.delete_checkpoints(row.thread, row.ns, [row.id])
 

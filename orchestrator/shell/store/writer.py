@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
@@ -67,7 +67,7 @@ class Writer:
         """Return the store that is written to; reading it shows what is committed."""
         return self._store
 
-    async def write(self, operation: Callable[..., T]) -> T:
+    async def write(self, operation: Operation[T]) -> T:
         """Run an operation and return its value once it is durable. Raises what it raised, or `StoreUnavailable`."""
         return await (await self.enqueue(operation))
 
@@ -95,7 +95,7 @@ class Writer:
             )
         )
 
-    async def enqueue(self, operation: Callable[..., T]) -> asyncio.Future[T]:
+    async def enqueue(self, operation: Operation[T]) -> asyncio.Future[T]:
         """Queue an operation, waiting only for room, and return the future of its value.
 
         Operations queued one after the other are committed in this order, be their futures awaited or not. Raises
@@ -112,7 +112,7 @@ class Writer:
                 self._room_seekers.append(seeker)
             await seeker.future
 
-    def submit(self, operation: Callable[..., T]) -> Future[T]:
+    def submit(self, operation: Operation[T]) -> Future[T]:
         """Queue an operation from a thread without an event loop, waiting for room, and return its future.
 
         Raises `StoreClosed` after `close`.

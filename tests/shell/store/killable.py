@@ -11,7 +11,8 @@ import os
 import sys
 from pathlib import Path
 
-from orchestrator.shell.store.rows import AttemptThread, artefact_digest
+from orchestrator.shell.store.ports import Operation
+from orchestrator.shell.store.rows import AttemptThread, CheckpointRow, artefact_digest
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
 from tests.shell.store.conformance import checkpoint, event
@@ -29,15 +30,18 @@ def artefact_of(run: str, seq: int) -> bytes:
     return f"{run} {seq} ".encode() * 80
 
 
+def keep(row: CheckpointRow) -> Operation[None]:
+    """Return the operation that keeps a checkpoint."""
+    return lambda writes: writes.put_checkpoint(row)
+
+
 async def append_forever(writer: Writer, run: str) -> None:
     """Append behind the head of the run, telling each acknowledged event."""
     head = writer.store.head(run)
     while True:
         seq = head + 1
         thread, artefact = thread_of(run, seq), artefact_of(run, seq)
-        await writer.write(
-            lambda writes, thread=thread: writes.put_checkpoint(checkpoint(thread, "c1", body=b"x" * 700))
-        )
+        await writer.write(keep(checkpoint(thread, "c1", body=b"x" * 700)))
         done = event(payload=artefact_digest(artefact), idem=f"n{seq}.done")
         head = await writer.append(run, head, [done], artefacts=[artefact], delete_threads=[thread])
         os.write(1, f"{run} {head}\n".encode())

@@ -108,6 +108,18 @@ async def test_an_interrupt_is_answered_by_its_id_in_another_process(
     assert later.ran == ["check"]
 
 
+async def test_the_last_write_to_a_special_channel_stands_beside_the_others(saver: StoreCheckpointer) -> None:
+    await Stages().graph(saver).ainvoke({}, config("t"))
+    (newest, *_) = [c.config async for c in saver.alist(config("t"))]
+    await saver.aput_writes(newest, [("__error__", "first")], "task")
+    await saver.aput_writes(newest, [("__error__", "second")], "task")
+    await saver.aput_writes(newest, [("draft", "kept")], "task")
+    await saver.aput_writes(newest, [("draft", "too late")], "task")
+    found = await saver.aget_tuple(newest)
+    assert found is not None
+    assert found.pending_writes == [("task", "__error__", "second"), ("task", "draft", "kept")]
+
+
 async def test_the_last_event_deletes_the_thread(saver: StoreCheckpointer) -> None:
     await Stages().graph(saver).ainvoke({}, config("t"))
     assert [c.metadata["source"] async for c in saver.alist(config("t"))] == ["loop", "loop", "loop", "input"]

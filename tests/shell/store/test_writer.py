@@ -182,10 +182,10 @@ async def test_a_full_queue_makes_its_callers_wait_and_keeps_their_order(store: 
 
 
 async def test_enqueued_operations_are_committed_in_order_without_being_awaited(writer: Writer) -> None:
-    futures = [
-        await writer.enqueue(lambda writes, head=head: writes.append("r-1", head, [event()]))
-        for head in range(50)
-    ]
+    def behind(head: int) -> Operation[int]:
+        return lambda writes: writes.append("r-1", head, [event()])
+
+    futures = [await writer.enqueue(behind(head)) for head in range(50)]
     assert [await future for future in futures] == list(range(1, 51))
 
 
