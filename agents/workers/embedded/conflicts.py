@@ -37,8 +37,10 @@ def find_conflicts(statements: Sequence[Statement], carried: Carried) -> tuple[C
     A statement that disagrees with several others makes one conflict with all of them.
     """
     sides: dict[ClaimId, set[ClaimId]] = {}
-    for a, b in combinations([statement.shown for statement in statements], 2):
-        if not carried.roots(a) & carried.roots(b) and disagree(a, b):
+    valued = [statement.shown for statement in statements if _has_values(statement.shown)]
+    roots = {claim.id: carried.roots(claim) for claim in valued}
+    for a, b in combinations(valued, 2):
+        if not roots[a.id] & roots[b.id] and disagree(a, b):
             sides.setdefault(a.id, {a.id}).add(b.id)
     order = {statement.shown.id: n for n, statement in enumerate(statements)}
     merged: list[set[ClaimId]] = []
@@ -94,6 +96,11 @@ def _read(sentence: str) -> _Reading:
         terms=frozenset(terms(quantities.rest)),
         names=frozenset(_NAME.findall(quantities.rest)),
     )
+
+
+def _has_values(claim: Claim) -> bool:
+    quantities = _read(claim.statement).quantities
+    return bool(quantities.measures or quantities.days)
 
 
 def _differ_in_one(a: Quantities, b: Quantities) -> bool:

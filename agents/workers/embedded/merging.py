@@ -131,13 +131,17 @@ def _fingerprint(text: str) -> _Fingerprint:
 
 
 def _groups(claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Group claims that say the same, in the order of their first; only those with the same numbers can."""
     groups: list[list[Claim]] = []
+    by_numbers: dict[tuple[str, ...], list[list[Claim]]] = {}
     for claim in claims:
-        home = next((g for g in groups if any(says_the_same(claim.statement, c.statement) for c in g)), None)
+        near = by_numbers.setdefault(_fingerprint(claim.statement).numbers, [])
+        home = next((g for g in near if any(says_the_same(claim.statement, c.statement) for c in g)), None)
         if home is None:
-            groups.append([claim])
-        else:
-            home.append(claim)
+            home = []
+            groups.append(home)
+            near.append(home)
+        home.append(claim)
     return groups
 
 

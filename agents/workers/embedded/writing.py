@@ -15,9 +15,8 @@ from agents.results import OpenQuestion
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
 from graphs.contract import Lang
-from masks.leaks.markers import LeakMarker, render_marker
+from masks.leaks.markers import LeakMarker, find_markers, render_marker
 
-_BAR = "\\|"
 _FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
 
 
@@ -90,4 +89,11 @@ def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "|" + "|".join(f" {' '.join(cell.split()).replace('|', _BAR)} " for cell in cells) + "|"
+    return "|" + "|".join(f" {_cell(' '.join(cell.split()))} " for cell in cells) + "|"
+
+
+def _cell(text: str) -> str:
+    """Escape the bars of a cell; those of leak markers become full-width, which the markers' grammar reads."""
+    for found in reversed(find_markers(text)):
+        text = text[: found.start] + found.raw.replace("|", "｜") + text[found.end :]
+    return text.replace("|", "\\|")

@@ -17,6 +17,7 @@ from agents.workers.embedded.inquiry import ResearchLimits
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.ports import WorkFailed
 from graphs.contract import Lang
+from masks.leaks.markers import find_markers
 from tests.agents.workers.material import (
     LibraryBroker,
     NoBroker,
@@ -330,7 +331,8 @@ async def test_a_cell_copied_from_a_background_table_declares_its_leak_and_its_f
     assert "€300 per kWh" not in closed.output.text
     (claim,) = [claim for claim in opened.output.claims if claim.question == "LFP / price"]
     shown = f"€300 per kWh {anchor(claim.id)}"
-    assert f"{shown} [蒙版泄漏 \\| agent=A1 \\| 域=economics.finance \\| 强度=0.40]" in opened.output.text
+    assert f"{shown} [蒙版泄漏 ｜ agent=A1 ｜ 域=economics.finance ｜ 强度=0.40]" in opened.output.text
+    assert [found.defect for found in find_markers(opened.output.text)] == [None, None]
     assert opened.output.fields["LFP / price"] == shown
 
 
@@ -389,3 +391,29 @@ async def test_the_same_order_gives_the_same_result_and_never_repeats_a_call() -
         calls = [(call.tool, tuple(sorted(call.arguments.items()))) for call in brokers[0].calls]
         assert len(set(calls)) == len(calls)
         assert len(calls) <= 18
+
+
+async def test_a_leak_declared_here_is_on_the_claim_two_sub_tasks_later_and_its_marker_is_not_repeated() -> (
+    None
+):
+    who = agent(BACKGROUND, operations=("gather",))
+    gathered = await perform("gather", {"topic": OPENED}, who=who, domains=DOMAINS, path=2)
+    leaked = [claim for claim in gathered.output.claims if claim.leaks]
+    merged = await EmbeddedWorker().work(order("synthesise", {"n1": gathered.output}), NoBroker())
+    told = await EmbeddedWorker().work(order("report", {"n2": merged.output}, title="T"), NoBroker())
+
+    assert leaked
+    assert [claim for claim in told.output.claims if claim.leaks] == leaked
+    assert find_markers(gathered.output.text)
+    assert not find_markers(told.output.text)
+
+
+async def test_a_carried_table_has_no_markers_of_the_agent_that_made_it() -> None:
+    who = agent({"energy.storage": 90, "economics.finance": 40}, operations=("extract",))
+    made = await perform("extract", {"columns": ["price"], "rows": None}, who=who, domains=DOMAINS, path=2)
+    told = await EmbeddedWorker().work(order("report", {"n1": made.output}, title="T"), NoBroker())
+
+    assert len(find_markers(made.output.text)) == 2
+    assert "mask leak" not in told.output.text
+    assert "| LFP | €300 per kWh [^c-" in told.output.text
+    assert [claim.leaks for claim in told.output.claims] == [claim.leaks for claim in made.output.claims]
