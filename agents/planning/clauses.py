@@ -18,7 +18,7 @@ _PAIRS: Final = dict(zip('“「『《〈（([【"`', '”」』》〉）)]】"`
 _QUOTES: Final = ("“”", "「」", "『』", '""', "‘’", "''")
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|fig|dr|mr|mrs|ms|st|approx|dept|inc|ltd|al|p|pp)|\b[A-Za-z])$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|fig|dr|mr|mrs|ms|st|approx|dept|inc|ltd|jr|sr|al|p|pp)|\b[A-Za-z])$",
     re.IGNORECASE,
 )
 _ENDS: Final = "。！？!?；;\n"
@@ -216,6 +216,8 @@ def _member(text: str) -> str:
 
 
 def _ends_sentence(text: str, position: int, character: str) -> bool:
+    if character in ".!" and re.match(r"\s+[a-z]", text[position + 1 :]):
+        return False
     if character in _ENDS:
         return True
     if character != ".":

@@ -13,7 +13,14 @@ from agents.planning.patterns.check import read_check
 from agents.planning.patterns.compare import read_comparison
 from agents.planning.patterns.extract import read_extraction
 from agents.planning.patterns.outline import read_outline
-from agents.planning.patterns.research import carry_subjects, is_order, is_question, read_questions
+from agents.planning.patterns.research import (
+    carry_subjects,
+    is_order,
+    is_question,
+    join_dependents,
+    read_questions,
+    stands_alone,
+)
 from agents.planning.patterns.speech import bare, is_announcement, is_small_talk
 from agents.planning.patterns.summarise import read_summary
 from agents.planning.readings import (
@@ -37,6 +44,8 @@ class _Draft:
     context: list[str] = field(default_factory=list)
     unnamed_comparison: str = ""
     actions: list[str] = field(default_factory=list)
+    fresh: int = 0
+    """Sentences of `context` that no task has followed yet."""
 
 
 def read_goal(text: str) -> Reading:
@@ -95,12 +104,23 @@ def _read_passage(passage: Passage, draft: _Draft) -> None:
         draft.unnamed_comparison = task
         return
     if task is not None:
-        draft.tasks.append(task)
+        draft.tasks.append(_with_background(task, draft) if isinstance(task, ResearchTask) else task)
+        draft.fresh = 0
         return
     if items and (joined := _joined(text, items)) is not None:
         draft.tasks.append(joined)
         return
     draft.context.append(passage.whole)
+    draft.fresh += 1
+
+
+def _with_background(task: ResearchTask, draft: _Draft) -> ResearchTask:
+    """Put the sentences right before a question into it if it says nothing without them ("What shall I do?")."""
+    first, *others = task.questions
+    if not draft.fresh or stands_alone(first):
+        return task
+    background = [draft.context.pop() for _ in range(draft.fresh)][::-1]
+    return ResearchTask(questions=(" ".join([*background, first]), *others))
 
 
 def read_task(text: str, listed: tuple[str, ...]) -> Task | str | None:
@@ -126,6 +146,7 @@ def _read_items(items: Sequence[str], draft: _Draft) -> None:
             if len(draft.tasks) == before and draft.context and draft.context[-1] == passage.whole:
                 # An entry without a verb, under "Questions:", is still something to find out.
                 draft.tasks.append(ResearchTask(questions=(draft.context.pop(),)))
+                draft.fresh = 0
 
 
 def _joined(text: str, items: tuple[str, ...]) -> Task | None:
@@ -154,7 +175,7 @@ def _complete(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[Carried, .
     carried: list[Carried] = []
     for index, task in enumerate(merged):
         if isinstance(task, ResearchTask):
-            questions, found = carry_subjects(task.questions)
+            questions, found = carry_subjects(join_dependents(task.questions))
             merged[index] = ResearchTask(questions=questions)
             carried.extend(found)
     return tuple(merged), tuple(carried)

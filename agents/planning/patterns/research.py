@@ -8,6 +8,7 @@ from typing import Final
 from agents.planning.clauses import enumeration, quoted, shielded
 from agents.planning.language import CJK
 from agents.planning.readings import Carried
+from agents.retrieval.tokens import terms
 
 _WH_EN: Final = r"(?:what|which|who|whom|whose|when|where|why|how)"
 _AUX_EN: Final = (
@@ -24,12 +25,12 @@ _INNER_EN = re.compile(
 )
 _ORDER_EN = re.compile(
     r"^(?:find(?: out| me)?|explain|describe|tell (?:me|us)|research|investigate|determine|establish"
-    r"|identify|list|name|state|analy[sz]e|work out"
+    r"|identify|list|analy[sz]e|work out"
     r"|figure out|look (?:into|up)|show (?:me|how|what|why|when|which)|learn|give(?: me| us)?|discuss"
     r"|define|answer|clarify|study|explore"
     r"|i (?:want|need|would like) to (?:know|find out|understand)|i['’]d like to know|calculate|estimate"
     r"|how|search(?: for)?|locate|collect|gather"
-    r"|report|note)\b",
+    rf"|(?:name|state|report|note)(?=\s+(?:{_WH_EN}|the|an?|all|any|each|every|both|two|three|some|my|our|its)\b))\b",
     re.IGNORECASE,
 )
 _QUESTION_ZH = re.compile(
@@ -60,6 +61,22 @@ _AND_WH = re.compile(
     re.IGNORECASE,
 )
 _SPLIT_ZH = re.compile(r"[，,；;](?:以及|并且|又|还有|另外|同时)?")
+_BEGINS_EN = re.compile(
+    rf"^(?:(?:in|at|by|for|from|on|to|with|under|until|since|of)\s+)?{_WH_EN}\b"
+    rf"|^{_AUX_EN}\b|^[a-z]+(?: out| me| us| about)?\s+{_WH_EN}\b",
+    re.IGNORECASE,
+)
+_COMPLETE_ZH = re.compile(
+    r"(?:多少\S{0,2}|什么|哪里|哪儿|哪[年天月日些个]|何处|谁|吗|呢|如何|怎么样|怎样|几\S{1,2}|多[久长大高远快重深])$"
+    r"|是否|能否|可否|有没有|是不是|为什么|为何|何时|什么时候|由谁|谁负责"
+)
+_FOLLOWS_ZH = re.compile(r"^(?:使得?|导致|从而|以便|才|就|会|则|因而|因此)")
+_NO_NAME = re.compile(rf"I|{_WH_EN}|{_AUX_EN}", re.IGNORECASE)
+_DEPENDENT = re.compile(
+    r"^(?:if (?:so|not|yes|no|it (?:is|does|can))|in that case|why not|and why|why\?|how so|since when)\b"
+    r"|^(?:如果|若|要是)(?:是|支持|可以|能|有|没有|不\S{0,2}|否)?(?:的话)?[，,]|^那么?[，,]?(?=如何|怎|为|什|该|要)|^(?:为什么|为何|怎么办|如何解决|如何处理)[？?]?$",
+    re.IGNORECASE,
+)
 _PRONOUN_EN = re.compile(
     r"\b(?:it|its|they|them|their|theirs|this|these|those|he|she|his|her|him)\b", re.IGNORECASE
 )
@@ -69,11 +86,11 @@ _PRONOUN_ZH = re.compile(
 _SUBJECTLESS_ZH = re.compile(
     r"^(?:又|还|都|分别|各)?(?:什么时候|何时|哪[年天月日]|在?哪里|为什么|为何|怎么|怎样|如何|由谁|谁来"
     r"|谁[^，,]{1,4}$|多少|多久|多长|有多|有什么|有哪些|是什么|是多少|是否|能否"
-    r"|有没有|最[大小高低]|需要|要花|包括)"
+    r"|有没有|最[大小高低]|需要|要花|包括|是不是)"
 )
 
 _LIST_OF_EN = re.compile(
-    r"^(?P<lead>what (?:is|are|was|were)|explain|describe|give(?: me)?|list|find(?: out)?|name|state|tell"
+    r"^(?P<lead>what (?:is|are|was|were)|explain|describe|give(?: me)?|list|find(?: out)?|tell"
     r" me|identify|research|analy[sz]e|discuss|investigate)"
     r"\s+(?P<parts>.+?)\s+(?P<of>of|for)\s+(?P<subject>(?!(?:and|or)\b).+)$",
     re.IGNORECASE,
@@ -129,6 +146,34 @@ def read_questions(text: str, listed: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def join_dependents(questions: tuple[str, ...]) -> tuple[str, ...]:
+    """Join a question that only makes sense after the one before it ("If so, since when?") to that one.
+
+    >>> join_dependents(("是否支持？", "如果支持，到什么程度？"))
+    ('是否支持？如果支持，到什么程度？',)
+    """
+    joined: list[str] = []
+    for question in questions:
+        if joined and _DEPENDENT.match(question):
+            glue = "" if joined[-1].endswith("？") else " "
+            joined[-1] += glue + question
+        else:
+            joined.append(question)
+    return tuple(joined)
+
+
+def stands_alone(question: str) -> bool:
+    """Tell whether a question names what it is about: no pronoun in the subject's place, two content words.
+
+    >>> stands_alone("What shall I do?"), stands_alone("What does the battery cost?")
+    (False, True)
+    """
+    return _pronoun(question) is None and len(terms(question)) >= _CONTENT_TERMS
+
+
+_CONTENT_TERMS: Final = 2
+
+
 def carry_subjects(questions: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Carried, ...]]:
     """Name the subject of an earlier question where a later one only points back at it.
 
@@ -163,10 +208,11 @@ def subject_of(question: str) -> str:
     if ahead:
         return ahead["subject"].strip()
     if re.search(f"[{CJK}]", body) and not _QUESTION_EN.match(body):
+        body = re.sub(r"^(?:请问|为什么|为何|如何|怎么)\s*", "", body)
         owned = re.match(r"^(?P<subject>[^，,的]{2,20})的[^，,]+$", body)
         acted = re.match(
             r"^(?P<subject>[^，,的]{2,20}?)(?:在|于|是|由|有|何时|什么时候|为什么|为何|如何|怎么|多少|每"
-            r"|共|最|将|需要|哪|花|能)",
+            r"|共|最|将|需要|哪|花|能|支持|可以|会|应|必须)",
             body,
         )
         match = owned or acted
@@ -191,7 +237,11 @@ def subject_of(question: str) -> str:
     for match in (acted, embedded):
         if match:
             return match["subject"]
-    named = [name for name in re.findall(r"(?<!^)\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*", body) if name != "I"]
+    named = [
+        name
+        for name in re.findall(r"(?<!^)\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*", body)
+        if not _NO_NAME.fullmatch(name)
+    ]
     return str(named[-1]) if named else ""
 
 
@@ -227,16 +277,9 @@ def _strip_lead(sentence: str) -> str:
 
 def _clauses(core: str) -> list[str]:
     """Cut `what … and when …` into its questions; a clause that asks nothing stays with its neighbour."""
-    inside = shielded(core)
-    cuts = [m for m in _AND_WH.finditer(core) if not inside[m.start()] and _asks_before(core[: m.start()])]
+    cuts = _cuts_en(core)
     if not cuts and re.search(f"[{CJK}]", core):
-        cuts = [
-            m
-            for m in _SPLIT_ZH.finditer(core)
-            if not inside[m.start()]
-            and _QUESTION_ZH.search(core[: m.start()])
-            and _QUESTION_ZH.search(_SPLIT_ZH.split(core[m.end() :])[0])
-        ]
+        cuts = _cuts_zh(core)
     parts: list[str] = []
     start = 0
     for cut in cuts:
@@ -249,8 +292,45 @@ def _clauses(core: str) -> list[str]:
     return parts
 
 
-def _asks_before(text: str) -> bool:
-    return re.search(rf"\b{_WH_EN}\b", text, re.IGNORECASE) is not None
+def _cuts_en(core: str) -> list[re.Match[str]]:
+    """Return where a new question begins: at `and what …`, and at the commas of `what …, who … and when …`.
+
+    `, who …` alone is a relative clause, and so is `and who …` after another `who …` inside a clause.
+    """
+    inside = shielded(core)
+    found = [m for m in _AND_WH.finditer(core) if not inside[m.start()] and len(core[m.end() :].split()) > 1]
+    joined = [m for m in found if not m.group(0).strip().startswith(",") or len(m.group(0).strip()) > 1]
+    if not joined or not _BEGINS_EN.match(core):
+        return []
+    cuts = [m for m in found if m.end() <= joined[-1].end()]
+    asked = [re.match(rf"(?:\w+\s+)?({_WH_EN})", core[m.end() :], re.IGNORECASE) for m in cuts]
+    first = core[: cuts[0].start()]
+    for match in asked:
+        word = match[1].casefold() if match else ""
+        if word in _RELATIVES and re.search(rf"(?<!^)\b{word}\b", first, re.IGNORECASE):
+            return []
+    return cuts
+
+
+def _cuts_zh(core: str) -> list[re.Match[str]]:
+    """Return the commas between two complete questions: the clause before each has asked by its end."""
+    inside = shielded(core)
+    cuts: list[re.Match[str]] = []
+    start = 0
+    for match in _SPLIT_ZH.finditer(core):
+        rest = _SPLIT_ZH.split(core[match.end() :])[0]
+        if (
+            not inside[match.start()]
+            and _COMPLETE_ZH.search(core[start : match.start()])
+            and _QUESTION_ZH.search(rest)
+            and not _FOLLOWS_ZH.match(rest)
+        ):
+            cuts.append(match)
+            start = match.end()
+    return cuts
+
+
+_RELATIVES: Final = frozenset({"who", "which", "whose", "where", "that", "whom"})
 
 
 def _properties(clause: str) -> list[str]:

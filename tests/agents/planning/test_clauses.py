@@ -63,6 +63,8 @@ def test_a_written_out_list_is_read_back(members: list[str]) -> None:
         ("真的吗？！再查。", ("真的吗？！", "再查。")),
         ("查 “甲？乙？” 的意思。好", ("查 “甲？乙？” 的意思。", "好")),
         ("a; b", ("a;", "b")),
+        ("It is Yahoo! of course. Why?", ("It is Yahoo! of course.", "Why?")),
+        ("Joe Smith Jr. won. Who lost?", ("Joe Smith Jr. won.", "Who lost?")),
         ("...", ()),
     ],
 )

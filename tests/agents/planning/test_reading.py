@@ -100,6 +100,14 @@ def test_background_is_kept_beside_the_task() -> None:
     assert reading.context == ("The plant opened in 2024.",)
 
 
+def test_a_question_that_says_nothing_alone_takes_the_background_with_it() -> None:
+    reading = read_goal("I got an error when installing pymilvus on Windows. What shall I do?")
+    assert reading.tasks == (
+        research("I got an error when installing pymilvus on Windows. What shall I do?"),
+    )
+    assert reading.context == ()
+
+
 def test_mixed_languages_in_one_goal() -> None:
     reading = read_goal("比较 PostgreSQL 和 MySQL 的 latency，不超过200字。What is the licence of MySQL?")
     assert reading.tasks == (

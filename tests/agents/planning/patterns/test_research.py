@@ -1,6 +1,13 @@
 import pytest
 
-from agents.planning.patterns.research import carry_subjects, is_question, read_questions, subject_of
+from agents.planning.patterns.research import (
+    carry_subjects,
+    is_question,
+    join_dependents,
+    read_questions,
+    stands_alone,
+    subject_of,
+)
 from agents.planning.readings import Carried
 
 
@@ -39,6 +46,22 @@ from agents.planning.readings import Carried
         ('Answer "What is X?" and "What is Y?"', (), ("What is X?", "What is Y?")),
         ("列出所有的截止日期", (), ("列出所有的截止日期",)),
         ("The weather is fine", (), ()),
+        (
+            "Tell me when A opens, who pays for A and how long A takes",
+            (),
+            ("when A opens", "who pays for A", "how long A takes"),
+        ),
+        # Relative clauses ask nothing of their own.
+        ("Who left the band, which won the prize?", (), ("Who left the band, which won the prize?",)),
+        (
+            "What is the song of the man who came and who left?",
+            (),
+            ("What is the song of the man who came and who left?",),
+        ),
+        ("The plant was built by Kant, what?", (), ("The plant was built by Kant, what?",)),
+        ("State Route 1 connects A and which town?", (), ("State Route 1 connects A and which town?",)),
+        ("在什么情况下，会归入哪一组？", (), ("在什么情况下，会归入哪一组？",)),
+        ("采用了什么样的方法，使得谁都能用？", (), ("采用了什么样的方法，使得谁都能用？",)),
     ],
 )
 def test_the_questions_of_a_sentence(text: str, listed: tuple[str, ...], questions: tuple[str, ...]) -> None:
@@ -64,6 +87,9 @@ def test_questions_need_no_question_mark(text: str) -> None:
         ("蓝河电站何时投运？", "蓝河电站"),
         ("成本是多少？", "成本"),
         ("Why?", ""),
+        ("What causes this?", ""),
+        ("TiCDC 支持同步大事务吗？", "TiCDC"),
+        ("为什么 TiCDC 需要使用磁盘？", "TiCDC"),
     ],
 )
 def test_what_a_question_is_about(question: str, subject: str) -> None:
@@ -87,3 +113,28 @@ def test_a_left_out_subject_is_put_back_in_chinese() -> None:
 
 def test_without_an_earlier_subject_nothing_is_made_up() -> None:
     assert carry_subjects(("When was it built?",)) == (("When was it built?",), ())
+
+
+def test_a_question_that_depends_on_the_one_before_stays_with_it() -> None:
+    assert join_dependents(("Is it on?", "If so, since when?", "Who pays?")) == (
+        "Is it on? If so, since when?",
+        "Who pays?",
+    )
+    assert join_dependents(("是否支持？", "如果支持，到什么程度？", "为什么？")) == (
+        "是否支持？如果支持，到什么程度？为什么？",
+    )
+    assert join_dependents(("If the plant fails, who pays?",)) == ("If the plant fails, who pays?",)
+
+
+@pytest.mark.parametrize(
+    ("question", "alone"),
+    [
+        ("What shall I do?", False),
+        ("What causes this?", False),
+        ("怎么办？", False),
+        ("What does the battery cost?", True),
+        ("蓝河电站何时投运？", True),
+    ],
+)
+def test_what_stands_alone(question: str, alone: bool) -> None:
+    assert stands_alone(question) == alone
