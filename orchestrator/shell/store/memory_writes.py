@@ -268,7 +268,8 @@ class MemoryWrites:
         for row in rows:
             self._put(self._tables.checkpoints, (target, row.ns, row.id), replace(row, thread=target))
         for write in list(self._tables.writes.values()):
-            if write.thread == source and (write.ns, write.checkpoint) in chosen:
+            wanted = not newest_only or (write.ns, write.checkpoint) in chosen
+            if write.thread == source and wanted:
                 key = (target, write.ns, write.checkpoint, write.task, write.index)
                 self._put(self._tables.writes, key, replace(write, thread=target))
         return len(rows)

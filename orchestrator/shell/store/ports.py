@@ -103,8 +103,9 @@ class StoreWrites(Protocol):
     def copy_thread(self, source: str, target: str, *, newest_only: bool = False) -> int:
         """Copy checkpoints and writes to another thread and return how many checkpoints.
 
-        `newest_only` takes the newest checkpoint of each namespace, without a parent: what a take-over needs. Raises
-        as `put_checkpoint` does for `target`.
+        Writes whose checkpoint is not there are copied too. `newest_only` takes the newest checkpoint of each
+        namespace, without a parent, and its writes: what a take-over needs. Raises as `put_checkpoint` does for
+        `target`.
         """
 
     def delete_thread(self, thread: str) -> None:

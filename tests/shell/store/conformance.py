@@ -650,6 +650,15 @@ class RunStoreConformance:
         assert [(r.id, r.parent) for r in rig.store.checkpoints("u")] == [("c2", "c1"), ("c1", None)]
         assert [w.value for w in rig.store.checkpoint_writes("u", "", "c1")] == [b"1"]
 
+    @pytest.mark.parametrize(("newest_only", "copied"), [(False, [b"early"]), (True, [])])
+    def test_writes_before_their_checkpoint_are_part_of_the_whole_thread(
+        self, rig: StoreRig, newest_only: bool, copied: list[bytes]
+    ) -> None:
+        rig.store.put_checkpoint(checkpoint("t", "c1"))
+        rig.store.put_checkpoint_writes([write("t", "c2", "task", 0, b"early")])
+        assert rig.store.copy_thread("t", "u", newest_only=newest_only) == 1
+        assert [w.value for w in rig.store.checkpoint_writes("u", "", "c2")] == copied
+
     def test_single_checkpoints_go_with_their_writes(self, rig: StoreRig) -> None:
         for id_ in ("c1", "c2"):
             rig.store.put_checkpoint(checkpoint("t", id_))
