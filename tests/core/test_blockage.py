@@ -1,0 +1,93 @@
+"""Classes of failures (specification 5.1, semantics 5)."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from orchestrator.core.blockage import BlockageClass, BlockageHistory, FailureKind, classify
+from orchestrator.core.claims import RootCause
+from tests.core.builders import failure
+
+EXPECTED: dict[FailureKind, str] = {
+    "timeout": "A",
+    "rate_limited": "A",
+    "unavailable": "A",
+    "not_verified": "A",
+    "bad_request": "B",
+    "invalid_output": "B",
+    "structure": "B",
+    "refused": "C",
+    "domain_closed": "C",
+    "spontaneous_leak": "C",
+    "tool_missing": "C",
+    "falsified": "B",
+    "limit": "D",
+    "internal": "D",
+}
+FRESH = BlockageHistory()
+TRANSIENT: tuple[FailureKind, ...] = ("timeout", "rate_limited", "unavailable", "not_verified")
+
+
+def test_every_kind_has_a_class() -> None:
+    assert set(EXPECTED) == set(get_args(FailureKind))
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_class_of_a_first_failure(kind: FailureKind) -> None:
+    blockage = classify(failure(kind), FRESH, max_transient_retries=3)
+    assert blockage.cls == EXPECTED[kind]
+    assert len(blockage.reasons) == 1
+    assert blockage.failure == failure(kind)
+
+
+@pytest.mark.parametrize(
+    ("cause", "cls"),
+    [(RootCause.INPUT, "B"), (RootCause.PROCESS, "B"), (RootCause.MASK, "C"), (RootCause.CAPABILITY, "C")],
+)
+def test_class_of_a_falsification_follows_its_cause(cause: RootCause, cls: str) -> None:
+    falsified = failure("falsified", cause=cause, blamed="a", domain="law.contracts")
+    blockage = classify(
+        falsified, BlockageHistory(required_domains=frozenset({"law.contracts"})), max_transient_retries=3
+    )
+    assert (blockage.cls, blockage.blamed, blockage.domain) == (cls, "a", "law.contracts")
+    assert len(blockage.reasons) == 1
+
+
+@pytest.mark.parametrize("kind", TRANSIENT)
+@pytest.mark.parametrize("retries", [0, 2, 3, 4])
+def test_transient_up_to_the_bound(kind: FailureKind, retries: int) -> None:
+    blockage = classify(failure(kind), BlockageHistory(transient_retries=retries), max_transient_retries=3)
+    late = "B" if kind == "not_verified" else "C"
+    assert blockage.cls == ("A" if retries < 3 else late)
+    assert len(blockage.reasons) == (1 if retries < 3 else 2)
+
+
+def test_transient_with_somebody_to_blame_becomes_parametric_and_then_a_gap() -> None:
+    blamed = failure("timeout", blamed="a")
+    again = BlockageHistory(transient_retries=3)
+    assert classify(blamed, again, max_transient_retries=3).cls is BlockageClass.B
+    repaired = BlockageHistory(transient_retries=3, repaired_parameters=True)
+    blockage = classify(blamed, repaired, max_transient_retries=3)
+    assert blockage.cls is BlockageClass.C
+    assert len(blockage.reasons) == 3
+
+
+@pytest.mark.parametrize("kind", ["bad_request", "invalid_output", "structure"])
+def test_parametric_after_its_repair_is_a_gap(kind: FailureKind) -> None:
+    repaired = BlockageHistory(repaired_parameters=True)
+    assert classify(failure(kind), repaired, max_transient_retries=3).cls is BlockageClass.C
+
+
+def test_what_is_no_b_is_not_changed_by_the_repair() -> None:
+    repaired = BlockageHistory(repaired_parameters=True)
+    assert classify(failure("timeout"), repaired, max_transient_retries=3).cls is BlockageClass.A
+    assert classify(failure("limit"), repaired, max_transient_retries=3).cls is BlockageClass.D
+
+
+def test_a_domain_that_nobody_requires_is_said() -> None:
+    closed = failure("domain_closed", domain="med.general")
+    assert "'med.general' is required neither" in classify(closed, FRESH, max_transient_retries=3).reasons[-1]
+    required = BlockageHistory(required_domains=frozenset({"med.general"}))
+    assert len(classify(closed, required, max_transient_retries=3).reasons) == 1

@@ -1,0 +1,114 @@
+"""An event costs the sub-tasks that it concerns, at any size of the plan (architecture 1). Counts, no times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from graphs.plan import NodeId
+from orchestrator.core import decide as deciding
+from orchestrator.core import reducer, rewinding, transition
+from orchestrator.core.decide import recover
+from orchestrator.core.events import (
+    AttemptVerified,
+    Backtracked,
+    Body,
+    Event,
+    NodeReused,
+    NodesSkipped,
+    ProposalApproved,
+)
+from orchestrator.core.state import NodeState, RunState
+from tests.core.builders import failure, plan, proposal
+from tests.core.simulation import Simulation, fails
+
+WIDTH, DEPTH = 300, 10
+"""3,000 sub-tasks: chains side by side, with a few ties between neighbours."""
+
+
+@dataclass
+class Touched:
+    written: int = 0
+    """Nodes put into the state."""
+    asked: int = 0
+    """Nodes that `decide` looked at."""
+
+
+@contextmanager
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Touched]:
+    touched = Touched()
+    write, ask = transition.with_node, deciding.next_for_node
+
+    def counted_write(state: RunState, node: NodeState) -> RunState:
+        touched.written += 1
+        return write(state, node)
+
+    def counted_ask(state: RunState, name: NodeId, **how: Any) -> Any:
+        touched.asked += 1
+        return ask(state, name, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reducer, "with_node", counted_write)
+        patch.setattr(rewinding, "with_node", counted_write)
+        patch.setattr(deciding, "next_for_node", counted_ask)
+        yield touched
+
+
+def wide_plan() -> Any:
+    edges = [f"n{x}_{y}>n{x}_{y + 1}" for x in range(WIDTH) for y in range(DEPTH - 1)]
+    edges += [f"n{x}_{y}~n{x + 1}_{y + 1}" for x in range(0, WIDTH - 1, 7) for y in range(DEPTH - 1)]
+    return plan(" ".join(edges))
+
+
+def concern(body: Body, state: RunState) -> int:
+    """How many sub-tasks an event is about: those that it names and the ones that wait for them."""
+    assert state.index is not None
+    match body:
+        case AttemptVerified() | NodeReused():
+            return 1 + len(state.index.successors(body.node))
+        case Backtracked(plan=back):
+            # Each invalidated one, the failing one's record and the repaired one.
+            return len(back.invalidated) + 2
+        case NodesSkipped(nodes=nodes):
+            return sum(1 + len(state.index.successors(name)) for name in nodes)
+        case _:
+            return 1
+
+
+def test_an_event_costs_what_it_concerns(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = proposal(wide_plan())
+    assert len(draft.plan.subtasks) == WIDTH * DEPTH
+    script = {
+        "n7_4": [fails(failure("structure"))],
+        "n20_1": [fails(failure("timeout"))],
+        "n40_0": [fails(failure("limit"))],
+    }
+    with counting(monkeypatch) as touched:
+        kinds: set[str] = set()
+
+        def watch(_: RunState, event: Event, __: object, state: RunState) -> None:
+            kinds.add(event.body.type)
+            if not isinstance(event.body, ProposalApproved):
+                bound = concern(event.body, state) if state.index else 1
+                assert touched.written <= bound, event.body.type
+                # One more for the question whether the command that led here was still open.
+                assert touched.asked <= bound + 1, event.body.type
+            touched.written = touched.asked = 0
+
+        run = Simulation(draft, script, cap=10_000, watchers=[watch])
+        touched.asked = 0
+        for _ in range(3_000):
+            run.step()
+            touched.written = touched.asked = 0
+    assert {"attempt.verified", "backtrack.started", "node.skipped", "retry.scheduled"} <= kinds
+
+
+def test_only_a_restart_looks_at_every_node_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Simulation(proposal(plan(" ".join(f"a>b{number}" for number in range(200)))))
+    with counting(monkeypatch) as touched:
+        recover(run.state)
+    assert (touched.written, touched.asked) == (0, 201)

@@ -1,0 +1,108 @@
+"""An answer is one of the choices with exactly its values; text alone is none (semantics 7, architecture 4)."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from orchestrator.core.ids import RequestId, RunId, request_id, run_of_request
+from orchestrator.core.requests import (
+    CHOICES,
+    REASONS,
+    Answer,
+    ChoiceId,
+    InvalidAnswer,
+    ReasonCode,
+    Request,
+    answer_schema,
+    check_answer,
+)
+from tests.core.builders import n
+
+ALL: tuple[ChoiceId, ...] = get_args(ChoiceId)
+
+
+def request(*choices: ChoiceId) -> Request:
+    return Request(
+        id=RequestId("r-1.q1"),
+        kind="suspension",
+        node=n("a"),
+        reason="depth_limit",
+        detail="",
+        attempts=(),
+        choices=choices or ALL,
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(choice="retry"),
+        Answer(choice="retry", guidance="Use the newer file."),
+        Answer(choice="set_mask", agent="A1", domain="law.contracts", value=0),
+        Answer(choice="set_mask", agent="A1", domain="law.contracts", value=-100),
+        Answer(choice="reassign", agent="A2"),
+        Answer(choice="accept"),
+        Answer(choice="abandon"),
+        Answer(choice="review"),
+    ],
+)
+def test_complete_answers_pass(answer: Answer) -> None:
+    check_answer(request(), answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (Answer(choice="set_mask", domain="law.contracts", value=10), "needs an agent"),
+        (Answer(choice="set_mask", agent="A1", value=10), "needs an agent, a domain"),
+        (Answer(choice="set_mask", agent="A1", domain="law.contracts"), "and a value"),
+        (
+            Answer(choice="set_mask", agent="A1", domain="law.contracts", value=101),
+            "101 .* outside -100..100",
+        ),
+        (Answer(choice="set_mask", agent="A1", domain="law.contracts", value=-101), "-101"),
+        (Answer(choice="reassign"), "needs the id of an agent"),
+    ],
+)
+def test_incomplete_answers_are_refused(answer: Answer, says: str) -> None:
+    with pytest.raises(InvalidAnswer, match=says):
+        check_answer(request(), answer)
+
+
+def test_a_choice_that_is_not_offered_is_refused() -> None:
+    with pytest.raises(InvalidAnswer, match=r"'accept' is no choice .* choose one of: retry, review"):
+        check_answer(request("retry", "review"), Answer(choice="accept"))
+
+
+@pytest.mark.parametrize("choices", [ALL, ("retry", "abandon")])
+def test_the_schema_offers_exactly_the_choices(choices: tuple[ChoiceId, ...]) -> None:
+    options = answer_schema(choices)["oneOf"]
+    assert [option["properties"]["choice"]["const"] for option in options] == list(choices)
+    assert all(option["additionalProperties"] is False for option in options)
+
+
+def test_the_schema_asks_for_the_values_that_the_check_asks_for() -> None:
+    options = {o["properties"]["choice"]["const"]: o for o in answer_schema(ALL)["oneOf"]}
+    assert options["set_mask"]["required"] == ["choice", "agent", "domain", "value"]
+    assert options["set_mask"]["properties"]["value"] == {"type": "integer", "minimum": -100, "maximum": 100}
+    assert options["reassign"]["required"] == ["choice", "agent"]
+    assert options["retry"]["required"] == ["choice"]
+    assert "guidance" in options["retry"]["properties"]
+
+
+def test_everything_is_said_in_both_languages() -> None:
+    assert set(CHOICES) == set(ALL)
+    assert set(REASONS) == set(get_args(ReasonCode))
+    for words in (*CHOICES.values(), *REASONS.values()):
+        assert set(words) == {"en", "zh"}
+        assert words["en"].isascii()
+        assert any("\u4e00" <= character <= "\u9fff" for character in words["zh"])
+
+
+def test_a_request_names_its_run() -> None:
+    assert run_of_request(request_id(RunId("r-1.q2"), 3)) == "r-1.q2"
+    for text in ("", "r-1", ".q1", "r-1.q", "r-1.qx", "r-1.q-1"):
+        with pytest.raises(ValueError, match="request"):
+            run_of_request(text)
