@@ -21,7 +21,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
 @each_store
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(batches=st.lists(st.lists(texts, max_size=4), max_size=6))
 def test_events_come_back_as_they_went_in_and_seq_is_dense(new_rig: NewRig, batches: list[list[str]]) -> None:
     with new_rig() as rig:
@@ -35,7 +35,7 @@ def test_events_come_back_as_they_went_in_and_seq_is_dense(new_rig: NewRig, batc
 
 
 @each_store
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(content=st.one_of(st.binary(max_size=64), st.text("ab蒙", min_size=200, max_size=900).map(str.encode)))
 def test_an_artefact_comes_back_under_its_sha256(new_rig: NewRig, content: bytes) -> None:
     with new_rig() as rig:
@@ -152,7 +152,7 @@ def result_of(step: Step, rig: StoreRig) -> object:
         return (type(error), str(error))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(script=st.lists(st.tuples(steps, st.sampled_from([0.0, 0.0, 20.0])), max_size=25))
 def test_both_stores_do_the_same(script: list[tuple[Step, float]]) -> None:
     """Whatever is asked of them, in whatever order: equal results, equal refusals, equal contents."""
