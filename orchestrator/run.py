@@ -43,6 +43,7 @@ from orchestrator.shell.executor import ANSWER, LEASE_TTL_S
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.runs import append, load, post
+from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.writer import Writer
 from orchestrator.shell.wiring import Workshop
 
@@ -139,7 +140,7 @@ async def execute(
     if state.approved_revision is None or state.proposal is None:
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
     folder = _folder(state.proposal)
-    lease = shop.store.acquire(run, shop.holder, LEASE_TTL_S)
+    lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
             # Read again under the lease: nobody else appends from here on.

@@ -5,8 +5,6 @@ What is costly (weights of the embedder, LangGraph, the index over the notes) is
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +39,7 @@ from orchestrator.shell.ports import Clock, Ids
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, LocalDispatcher
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.checkpointer import StoreCheckpointer
+from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
@@ -90,8 +89,8 @@ class Workshop:
 
     @property
     def holder(self) -> str:
-        """Names this process in leases and messages: host and process id."""
-        return f"{socket.gethostname()}:{os.getpid()}"
+        """Names this process in leases, so that another one can tell whether it is dead."""
+        return this_process()
 
     @property
     def labeller(self) -> DomainLabeller:
