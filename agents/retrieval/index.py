@@ -25,7 +25,7 @@ RANK_CONSTANT = 20.0
 """Of reciprocal rank fusion: how quickly a lower rank stops to matter."""
 POOL = 60
 """Ranks of each list that take part in the fusion."""
-EMBEDDED_CHARS = 400
+EMBEDDED_CHARS = 160
 """Characters of a section (after its heading) that its embedding stands for."""
 EXCERPT_CHARS = 420
 
@@ -38,7 +38,7 @@ class Weights:
 
     section: float = 1.0
     unit: float = 1.0
-    meaning: float = 0.7
+    meaning: float = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,7 +141,7 @@ def _block_units(document: Document, block: Block, lead: tuple[int, int] | None)
             yield from _text_units(document, block, "list_item", _BULLET, lead)
         case "html":
             for line in _line_ranges(document.text, block.start_char, block.end_char):
-                yield from _unit(document, "sentence", *_inside_tags(document.text, *line), None)
+                yield from _html_units(document, *_inside_tags(document.text, *line))
         case "front_matter":
             yield from _front_units(document, block)
         case _:
@@ -194,6 +194,13 @@ def _code_units(document: Document, block: Block, lead: tuple[int, int] | None) 
 def _front_units(document: Document, block: Block) -> Iterator[Unit]:
     for match in _FRONT_TEXT.finditer(document.text, block.start_char, block.end_char):
         yield from _unit(document, "sentence", match.start(1), match.end(1), None)
+
+
+def _html_units(document: Document, start: int, end: int) -> Iterator[Unit]:
+    for first, last in sentence_ranges(document.text[start:end]):
+        yield from _unit(
+            document, "sentence", *_inside_tags(document.text, start + first, start + last), None
+        )
 
 
 def _inside_tags(text: str, start: int, end: int) -> tuple[int, int]:

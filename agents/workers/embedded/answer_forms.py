@@ -1,6 +1,7 @@
 """Recognise by its form what can answer a question: dates, numbers with units, names of persons and places.
 
-A form in the text that already stands in the question answers nothing and is left out.
+A form that already stands in the question answers nothing. Forms are graded: `STRICT` for one that fits what was
+asked for (an amount of money for a price), `LOOSE` for one that may (any number for a count of containers).
 """
 
 from __future__ import annotations
@@ -8,46 +9,78 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 import rjieba
 
-from agents.retrieval.tokens import is_cjk
-from agents.workers.embedded.question import AnswerKind, Question
+from agents.retrieval.tokens import is_cjk, terms
+from agents.workers.embedded.asking import AnswerKind, any_of
+from agents.workers.embedded.question import Measure, Question
+
+STRICT: Final = 1.0
+LOOSE: Final = 0.85
+NONE: Final = 0.0
 
 _ZH_DIGIT = "一二两三四五六七八九十百千万亿零〇"
+_MULTIPLES = r"[余多]?(?:[百千万亿]+)?[余多]?"
 _NUMBER = re.compile(
-    rf"\d+(?:[.,]\d+)*|(?<![{_ZH_DIGIT}第])[{_ZH_DIGIT}]+(?=[人名个位次场项家座条辆架枚块件天年月号艘支届层倍米元吨公])"
+    rf"\d+(?:[.,]\d+)*|"
+    rf"(?<![{_ZH_DIGIT}第])[{_ZH_DIGIT}]+(?=[人名个位次场项家座条辆架枚块件天年月号艘支届层倍米元吨公只处份套])"
 )
-_EN_NUMBER_WORD = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|sixty|"
-    r"seventy|eighty|ninety|hundred|thousand|million|billion|half|twice|once|double)\b",
-    re.IGNORECASE,
+_NUMBER_WORDS = any_of(
+    "one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty sixty seventy",
+    "eighty ninety hundred thousand million billion half twice once double",
 )
-_MONTHS = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-_TIME = re.compile(
-    rf"(?:\d{{4}}\s*年)?\s*\d{{1,2}}\s*月\s*(?:\d{{1,2}}\s*[日号]|底|初|中旬|上旬|下旬)?|(?:19|20)\d{{2}}\s*年|(?:19|20)\d{{2}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|"
-    rf"\d{{1,2}}[日号](?!线)|\d{{1,2}}[:：]\d{{2}}|\d{{1,2}}\s*[点时](?:\d{{1,2}}分|半|整)?|"
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+)?(?:{_MONTHS})\b\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{{4}})?|\b(?:19|20)\d{{2}}\b|"
-    r"\b\d{1,2}(?::\d{2})?\s*(?:a\.?m\.?|p\.?m\.?)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|星期[一二三四五六日天]|周[一二三四五六日]",
-    re.IGNORECASE,
+_EN_NUMBER = re.compile(rf"\d+(?:[.,]\d+)*|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
+_MONTHS = any_of(
+    "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? aug(?:ust)? sep(?:t(?:ember)?)? oct(?:ober)?",
+    "nov(?:ember)? dec(?:ember)?",
 )
+_BARE_YEAR = r"(?:19|20)\d{2}\s*年|\b(?:19|20)\d{2}\b"
+_DATE = (
+    r"(?:\d{4}\s*年)?\s*\d{1,2}\s*月\s*(?:\d{1,2}\s*[日号]|底|初|中旬|上旬|下旬)?|(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}|"
+    r"\d{1,2}[日号](?!线)|\d{1,2}[:：]\d{2}|\d{1,2}\s*[点时](?:\d{1,2}分|半|整)?|"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+)?(?:{_MONTHS})\b\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{{4}})?|"
+    r"\b\d{1,2}(?::\d{2})?\s*(?:a\.?m\.?|p\.?m\.?)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|"
+    r"星期[一二三四五六日天]|周[一二三四五六日]"
+)
+_EXACT_TIME = re.compile(_DATE, re.IGNORECASE)
+_TIME = re.compile(f"{_DATE}|{_BARE_YEAR}", re.IGNORECASE)
 _DURATION = re.compile(
     rf"(?:\d+(?:[.,]\d+)?|[{_ZH_DIGIT}半]+)\s*个?(?:多)?(?:年|个月|月|周|星期|天|日|小时|时|分钟|分|秒|毫秒)(?!\d)|"
     r"(?:\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half)\b)[\s-]*"
     r"(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|ms|milliseconds?|h|s)\b",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(
-    rf"\d+(?:\.\d+)?\s*(?:%|％|‰|个百分点|per ?cent|percent)|百分之[{_ZH_DIGIT}点]+|千分之[{_ZH_DIGIT}点]+",
-    re.IGNORECASE,
+_LENGTHS = any_of(
+    "米 公里 千米 厘米 毫米 里 mm cm km m metres? meters? kilomet(?:re|er)s? miles? feet ft inch(?:es)?"
 )
-_MONEY = re.compile(
-    rf"[$€£¥￥]\s*\d|\d+(?:[.,]\d+)*\s*(?:余|多)?(?:[百千万亿]+)?\s*(?:人民币|美元|欧元|日元|港元|英镑|元|块钱)|[{_ZH_DIGIT}]+\s*元|"
-    r"\d+(?:[.,]\d+)*\s*(?:[百千]?[万亿])|"
-    r"\d+(?:[.,]\d+)*\s*(?:(?:thousand|million|billion|trillion|m|bn|k)\s*)?(?:dollars?|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny)\b|"
-    r"\b(?:usd|eur|gbp|cny|rmb)\s*\d",
-    re.IGNORECASE,
-)
+_AMOUNT = r"\d+(?:[.,]\d+)*\s*"
+_MEASURES: Final[dict[Measure, re.Pattern[str]]] = {
+    "percent": re.compile(
+        rf"{_AMOUNT}(?:%|％|‰|个百分点|per ?cent)|[百千]分之[{_ZH_DIGIT}点]+|[{_ZH_DIGIT}]成", re.IGNORECASE
+    ),
+    "money": re.compile(
+        rf"[$€£¥￥]\s*\d|{_AMOUNT}{_MULTIPLES}\s*(?:人民币|美元|欧元|日元|港元|英镑|元|块钱)|[{_ZH_DIGIT}]+\s*元|"
+        rf"{_AMOUNT}[百千]?[万亿]|"
+        rf"{_AMOUNT}(?:(?:thousand|million|billion|trillion|m|bn|k)\s*)?(?:dollars?|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny)\b|"
+        r"\b(?:usd|eur|gbp|cny|rmb)\s*\d",
+        re.IGNORECASE,
+    ),
+    "length": re.compile(
+        rf"{_AMOUNT}(?:{_LENGTHS})(?![a-z²³])|[{_ZH_DIGIT}]+(?:米|公里|千米)",
+        re.IGNORECASE,
+    ),
+    "mass": re.compile(
+        rf"{_AMOUNT}[百千万亿]*(?:{any_of('吨 公斤 千克 克 kg g mg t tonnes? tons? pounds? lbs?')})(?![a-z])",
+        re.IGNORECASE,
+    ),
+    "temperature": re.compile(rf"{_AMOUNT}(?:°|℃|摄氏度|度|degrees?|celsius)", re.IGNORECASE),
+    "area": re.compile(
+        rf"{_AMOUNT}[百千万亿]*(?:{any_of('平方米 平方公里 公顷 亩 m² km² ha hectares? acres? square')})(?![a-z])",
+        re.IGNORECASE,
+    ),
+}
 _EN_NAME = re.compile(
     r"\b[A-Z][a-z'’\-]+(?:\s+(?:(?:[A-Z]\.|de|van|von|der|da|al|bin)\s+)*[A-Z][A-Za-z'’\-]+)+"
 )
@@ -56,66 +89,78 @@ _HONORIFIC = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+[A-Z]\w+")
 _PLACE_EN = re.compile(
     r"\b(?:in|at|on|near|from|to|of|along|north|south|east|west)\s+(?:the\s+)?[A-Z][\w'’\-]+"
 )
-_UNIT_FAMILIES: dict[str, str] = {
-    "人": r"[余多]?(?:[百千万亿]+)?[余多]?(?:人|名|位|例|死|伤)",
-    "名": r"[余多]?(?:[百千万亿]+)?[余多]?(?:人|名|位)",
-    "位": r"[余多]?(?:[百千万亿]+)?[余多]?(?:人|名|位)",
-}
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.DOTALL)
 
 
-def answers_by_form(question: Question, text: str) -> bool:
-    """Return whether `text` holds a form that can answer `question` and does not stand in the question itself.
+def form_strength(question: Question, text: str) -> float:
+    """Return how far `text` holds a form that can answer `question`: `STRICT`, `LOOSE` or `NONE`.
 
-    Always true for kinds without a form of their own: only times, durations, numbers, persons and places have one.
+    `STRICT` for kinds that have no form: only times, durations, numbers, persons and places have one.
     """
-    return any(True for _ in forms(question, text))
-
-
-def forms(question: Question, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the character ranges of forms in `text` that can answer `question`; the whole text for other kinds."""
     match question.kind:
         case AnswerKind.TIME:
-            yield from _new(question, text, _TIME)
+            return _time(question, text)
         case AnswerKind.DURATION:
-            yield from _new(question, text, _DURATION)
+            return STRICT if any(_new(question, text, _DURATION)) else NONE
         case AnswerKind.NUMBER:
-            yield from _numbers(question, text)
+            return _number(question, text)
         case AnswerKind.PERSON:
-            yield from _persons(question, text)
+            return STRICT if any(_persons(question, text)) else NONE
         case AnswerKind.PLACE:
-            yield from _places(question, text)
+            return STRICT if any(_places(question, text)) else NONE
         case _:
-            yield 0, len(text)
+            return STRICT
+
+
+def _time(question: Question, text: str) -> float:
+    """A bare year answers *which year*; to *when* it may."""
+    if any(_new(question, text, _EXACT_TIME)):
+        return STRICT
+    if any(_new(question, text, _TIME)):
+        return STRICT if question.year_asked else LOOSE
+    return NONE
+
+
+def _number(question: Question, text: str) -> float:
+    if question.measure:
+        if any(_new(question, text, _MEASURES[question.measure])):
+            return STRICT
+        # In a table the unit stands in the header.
+        tabled = bool(_TABLE_ROW.match(text)) or question.measure not in {"percent", "money"}
+        return LOOSE if tabled and any(_counts(question, text)) else NONE
+    if not question.counted:
+        return STRICT if any(_counts(question, text)) else NONE
+    grades = [_counts_what(question, text, end) for end in _counts(question, text)]
+    return max(grades, default=NONE)
+
+
+def _counts(question: Question, text: str) -> Iterator[int]:
+    """Yield where numbers end that are no dates."""
+    dates = [match.span() for match in _TIME.finditer(text)]
+    pattern = _NUMBER if question.lang == "zh" else _EN_NUMBER
+    for start, end in _new(question, text, pattern):
+        if not any(a <= start < b for a, b in dates):
+            yield end
+
+
+def _counts_what(question: Question, text: str, end: int) -> float:
+    """Say whether what follows a number is what the question counts."""
+    if question.lang == "zh":
+        after = re.sub(rf"^{_MULTIPLES}", "", text[end : end + 16])
+        return (
+            STRICT if any(after.startswith(part) or part in after[:6] for part in question.counted) else LOOSE
+        )
+    after_terms = terms(" ".join(text[end : end + 60].split()[:4]))
+    return STRICT if set(after_terms) & set(terms(question.counted[0])) else LOOSE
 
 
 def _new(question: Question, text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     asked = _squeezed(question.text)
+    years = {f"{year}年" for year in question.years}
     for match in pattern.finditer(text):
         found = _squeezed(match.group())
-        if found and found not in asked and not any(found == f"{year}年" for year in question.years):
+        if found and found not in asked and found not in years:
             yield match.span()
-
-
-def _numbers(question: Question, text: str) -> Iterator[tuple[int, int]]:
-    if question.unit == "%":
-        yield from _new(question, text, _PERCENT)
-    elif question.unit == "money":
-        yield from _new(question, text, _MONEY)
-    else:
-        dates = [match.span() for match in _TIME.finditer(text)] if question.unit not in {"年", "天"} else []
-        for start, end in _counted(question, text):
-            if not any(a <= start < b for a, b in dates):
-                yield start, end
-
-
-def _counted(question: Question, text: str) -> Iterator[tuple[int, int]]:
-    family = _UNIT_FAMILIES.get(question.unit)
-    if family:
-        yield from _new(question, text, re.compile(rf"(?:\d+(?:[.,]\d+)*|[{_ZH_DIGIT}]+){family}"))
-        return
-    yield from _new(question, text, _NUMBER)
-    if question.lang == "en":
-        yield from _new(question, text, _EN_NUMBER_WORD)
 
 
 def _persons(question: Question, text: str) -> Iterator[tuple[int, int]]:
@@ -134,9 +179,10 @@ def _places(question: Question, text: str) -> Iterator[tuple[int, int]]:
     for start, end, tag in _tagged(text) if is_cjk(text) else ():
         if tag in {"ns", "nt", "s"} and end - start > 1 and text[start:end] not in asked:
             yield start, end
-    for match in _PLACE_EN.finditer(text):
-        if match.group().split()[-1] not in asked:
-            yield match.span()
+    for pattern in (_PLACE_EN, _EN_NAME):
+        for match in pattern.finditer(text):
+            if match.group().split()[-1] not in asked:
+                yield match.span()
 
 
 @lru_cache(maxsize=20_000)

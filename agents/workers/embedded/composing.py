@@ -22,9 +22,11 @@ from agents.evidence import (
 from agents.operations import field_name
 from agents.results import Conflict, Need, OpenQuestion, OpenReason, WorkOutput
 from agents.retrieval.copies import repeats
+from agents.retrieval.tokens import terms
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.inquiry import Inquiry
+from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Passage
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, relevance
 from agents.workers.embedded.support import FACTUAL_KINDS, Support, answerability
@@ -94,11 +96,32 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
         return Answer(inquiry=inquiry, chosen=())
     admitted = admit([weighted(one, inquiry.access) for one in inquiry.ranked])
     question = inquiry.question
-    if question.kind in FACTUAL_KINDS:
+    if question.kind in FACTUAL_KINDS or inquiry.about:
+        # A field of a thing is a cell of a table: as short as a fact.
         chosen = choose_factual(admitted, budget, question.lang)
+        chosen = _of_field(chosen, inquiry) if inquiry.about else chosen
     else:
         chosen = _in_reading_order(choose(admitted, inquiry.matcher.weights, budget, question.lang))
     return Answer(inquiry=inquiry, chosen=chosen)
+
+
+def _of_field(chosen: tuple[Weighted, ...], inquiry: Inquiry) -> tuple[Weighted, ...]:
+    """Keep the sentences that name the field, and the best one where none does: it may use another word."""
+    wanted = terms(inquiry.asked)
+    naming = tuple(
+        one
+        for one in chosen
+        if any(
+            credit(
+                term,
+                prepared(
+                    f"{one.candidate.passage.lead_of(one.candidate.unit) or ''} {one.candidate.unit.text}"
+                ),
+            )
+            for term in wanted
+        )
+    )
+    return naming or chosen[:1]
 
 
 def weighted(one: Support, access: Access) -> Weighted:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import log
 from typing import Any, Final
 
+from agents.evidence import SourceId
 from agents.results import SearchRound
 from agents.tools.contract import Broker, ToolCall, ToolError
 from agents.workers.embedded.access import Access
@@ -116,6 +117,8 @@ class Inquiry:
     orders: tuple[str, ...] = ()
     """Places of text that gives orders to its reader, `path:line`."""
     state: Answerability | None = None
+    barren: int = 0
+    """Rounds in a row without new evidence."""
     limited: bool = False
     """Whether a limit ended the search."""
 
@@ -145,21 +148,9 @@ class Inquiry:
 
     def judge(self) -> int:
         """Read all material again; return how many sentences are new evidence."""
-        known = {
-            one.candidate.key
-            for one in self.ranked
-            if relevance(one) >= EVIDENCE_SHARE * self._best_relevance()
-        }
+        known = self._evidence()
+        barred = self._bar_orders()
         matcher = self.matcher
-        orders = {passage.key: planted(passage.units) for passage in self.material.passages.values()}
-        barred = {(key[0], unit.start_char) for key, units in orders.items() for unit in units}
-        self.orders = tuple(
-            dict.fromkeys(
-                f"{passage.source.uri}:{orders[passage.key][0].start_line}"
-                for passage in self.material.passages.values()
-                if orders[passage.key]
-            )
-        )
         found = [
             one
             for one in supports(self.question, matcher, self.material)
@@ -168,42 +159,62 @@ class Inquiry:
         self.ranked = tuple(one for one in found if self.access.weight(one.candidate.passage) > 0)
         self.closed = tuple(one for one in found if self.access.weight(one.candidate.passage) <= 0)
         self.state = answerability(self.question, matcher, self.ranked)
-        best = self._best_relevance()
-        return sum(
-            relevance(one) >= EVIDENCE_SHARE * best and one.candidate.key not in known for one in self.ranked
-        )
+        return len(self._evidence() - known)
 
-    def _best_relevance(self) -> float:
-        return max((relevance(one) for one in self.ranked), default=0.0)
+    def _bar_orders(self) -> set[tuple[SourceId, int]]:
+        """Note where text gives orders; return the beginnings of the sentences that must not be quoted."""
+        barred: set[tuple[SourceId, int]] = set()
+        places: list[str] = []
+        for passage in self.material.passages.values():
+            units = planted(passage.units)
+            barred.update((passage.source.id, unit.start_char) for unit in units)
+            places.extend(f"{passage.source.uri}:{unit.start_line}" for unit in units[:1])
+        self.orders = tuple(dict.fromkeys(places))
+        return barred
+
+    def _evidence(self) -> set[tuple[SourceId, int, int]]:
+        scores = [relevance(one) for one in self.ranked]
+        enough = EVIDENCE_SHARE * max(scores, default=0.0)
+        return {
+            one.candidate.key for one, score in zip(self.ranked, scores, strict=True) if score >= enough > 0
+        }
+
+
+async def search_round(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits, allowance: int) -> bool:
+    """Run one round of at most `allowance` tool calls; return whether another one could bring more.
+
+    Raises `WorkFailed` if the notes can't be reached; lets `BudgetExhausted` pass.
+    """
+    if len(inquiry.rounds) >= limits.rounds or allowance < 1:
+        inquiry.limited = True
+        return False
+    query = _query(inquiry)
+    if query is None:
+        return False
+    hits = await _gather(inquiry, query, reader, reader.calls + allowance)
+    new = inquiry.judge()
+    inquiry.barren = 0 if new else inquiry.barren + 1
+    settled = inquiry.settled()
+    inquiry.rounds.append(
+        SearchRound(
+            query=query.text,
+            why=query.why,
+            hits=hits,
+            new_evidence=new,
+            open_after=() if settled else inquiry.missing or (inquiry.asked,),
+        )
+    )
+    return not settled and inquiry.barren < BARREN_ROUNDS
 
 
 async def inquire(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits, allowance: int) -> None:
-    """Search until the question is settled or a limit is reached; the result stands in `inquiry`.
+    """Run rounds until the question is settled or `allowance` tool calls are used up.
 
-    `allowance` is the number of tool calls that this question may use. Raises `WorkFailed` if the notes can't be
-    reached; lets `BudgetExhausted` pass.
+    Raises as `search_round`.
     """
     until = reader.calls + allowance
-    barren = 0
-    while not inquiry.settled() and barren < BARREN_ROUNDS:
-        if len(inquiry.rounds) >= limits.rounds or reader.calls >= until:
-            inquiry.limited = True
-            return
-        query = _query(inquiry)
-        if query is None:
-            return
-        hits = await _gather(inquiry, query, reader, until)
-        new = inquiry.judge()
-        barren = 0 if new else barren + 1
-        inquiry.rounds.append(
-            SearchRound(
-                query=query.text,
-                why=query.why,
-                hits=hits,
-                new_evidence=new,
-                open_after=() if inquiry.settled() else inquiry.missing or (inquiry.asked,),
-            )
-        )
+    while await search_round(inquiry, reader, limits, until - reader.calls):
+        pass
 
 
 def _query(inquiry: Inquiry) -> Query | None:

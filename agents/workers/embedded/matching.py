@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from agents.retrieval.tokens import is_cjk, words
@@ -20,15 +20,17 @@ LOOSE_CREDIT = 0.4
 Rarity = Callable[[str], float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Text:
     """A text prepared for matching."""
 
     folded: str
     words: frozenset[str]
+    credits: dict[str, float] = field(default_factory=dict)
+    """What `credit` found before: the same sentences are matched against the same terms round after round."""
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def prepared(text: str) -> Text:
     """Return `text` prepared for matching; remembered, since neighbouring sentences are matched again and again."""
     return Text(folded=text.casefold(), words=frozenset(words(text)))
@@ -39,6 +41,13 @@ def credit(term: str, text: Text) -> float:
 
     1 for the word itself (or, in Chinese, its characters in a row); less for a near form.
     """
+    known = text.credits.get(term)
+    if known is None:
+        known = text.credits[term] = _credit(term, text)
+    return known
+
+
+def _credit(term: str, text: Text) -> float:
     if term in text.words:
         return 1.0
     if is_cjk(term):

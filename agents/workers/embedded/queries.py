@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.retrieval.tokens import terms
+from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.matching import Matcher
 from agents.workers.embedded.material import Material
-from agents.workers.embedded.question import AnswerKind, Question
+from agents.workers.embedded.question import Question
 from agents.workers.embedded.support import Support
 
 FEEDBACK_TERMS: Final = 6

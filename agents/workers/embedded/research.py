@@ -7,7 +7,7 @@ don't answer, with what it searched for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agents.results import WorkResult
@@ -15,9 +15,10 @@ from agents.retrieval.tokens import is_cjk
 from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.answering import texts_of
+from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.composing import Answer, answer, compose, needs_of
-from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
-from agents.workers.embedded.question import read_question
+from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, search_round
+from agents.workers.embedded.question import Question, read_question
 from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import Lang
 
@@ -42,14 +43,26 @@ class ResearchWorker:
         """
         access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
         inquiries = _inquiries(order.params or order.subtask.params, access)
-        reader = NotesReader(broker)
-        for position, inquiry in enumerate(inquiries):
-            left = max(0, self.limits.tool_calls - reader.calls)
-            share = max(FEWEST_CALLS, left // (len(inquiries) - position))
-            await inquire(inquiry, reader, self.limits, min(left, share) if left >= FEWEST_CALLS else 0)
+        await self._search(inquiries, NotesReader(broker))
         budget = _budget(order.params or order.subtask.params)
         answers = [answer(inquiry, budget or DEFAULT_BUDGET[inquiry.question.lang]) for inquiry in inquiries]
         return _result(order, answers, inquiries)
+
+    async def _search(self, inquiries: Sequence[Inquiry], reader: NotesReader) -> None:
+        """Take turns: a round for each question that is still open, until none is or the calls are used up.
+
+        A turn may use half of what is left, divided by the questions that wait for theirs, so that something remains
+        for those that the first turn does not settle.
+        """
+        waiting = list(inquiries)
+        while waiting:
+            again = []
+            for position, inquiry in enumerate(waiting):
+                left = self.limits.tool_calls - reader.calls
+                share = max(FEWEST_CALLS, left // (2 * (len(waiting) - position)))
+                if await search_round(inquiry, reader, self.limits, min(left, share)):
+                    again.append(inquiry)
+            waiting = again
 
 
 def _result(order: WorkOrder, answers: Sequence[Answer], inquiries: Sequence[Inquiry]) -> WorkResult:
@@ -75,14 +88,16 @@ def _inquiries(params: Mapping[str, Any], access: Access) -> list[Inquiry]:
     found = [Inquiry(question=read_question(text), asked=text, access=access) for text in questions]
     if fields and isinstance(item, str):
         found += [
-            Inquiry(question=read_question(_phrase(item, name)), asked=name, access=access, about=item)
+            Inquiry(question=_field_question(item, name), asked=name, access=access, about=item)
             for name in fields
         ]
     return found
 
 
-def _phrase(item: str, name: str) -> str:
-    return f"{item}的{name}" if is_cjk(item + name) else f"{item}: {name}"
+def _field_question(item: str, name: str) -> Question:
+    """Read a field as a question about its item; one that asks for no number, date or person is explained."""
+    question = read_question(f"{item}的{name}" if is_cjk(item + name) else f"{item}: {name}")
+    return replace(question, kind=AnswerKind.OPEN) if question.kind is AnswerKind.NAME else question
 
 
 def _budget(params: Mapping[str, Any]) -> int | None:

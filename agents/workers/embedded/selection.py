@@ -7,6 +7,7 @@ the admitted ones, each time with the sentence that adds most of what is not sai
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Final
 
 from agents.retrieval.copies import carries_same_numbers, repeats
 from agents.retrieval.tokens import terms
+from agents.workers.embedded.answer_forms import LOOSE
 from agents.workers.embedded.material import Candidate
 from agents.workers.embedded.support import Support
 from graphs.contract import Lang
@@ -25,16 +27,24 @@ RELEVANCE_FLOOR: Final = 0.2
 still counts."""
 CODE_FACTOR: Final = 0.3
 """Code is quoted where it says much more than prose: it is hard to read without its surroundings."""
+ASKS_FACTOR: Final = 0.2
+"""A question in the notes is no answer; what follows it may be."""
 QUESTION_WEIGHT: Final = 3.0
 """Weight of all of the question's terms together, against 1 for the most telling term of the material."""
 TELLING_PASSAGES: Final = 10
 """Best passages that say which terms matter for an answer (pseudo relevance feedback)."""
-LENGTH_POWER: Final = 0.8
+LENGTH_POWER: Final = 0.7
 """How strongly gain is divided by length: 0 prefers long sentences, 1 short ones."""
 LENGTH_OFFSET: Final[Mapping[Lang, int]] = {"en": 5, "zh": 10}
 """Added to each length, so that fragments don't win by being short."""
-FACTUAL_SHARE: Final = 0.6
+OPEN_SHARE: Final = 0.35
+"""An answer to an open question takes no sentence below this share of the best admitted score."""
+FEWEST_TERMS: Final = 3
+"""Content terms of a sentence worth quoting in an answer to an open question; `Delivery.` says nothing."""
+FACTUAL_SHARE: Final = 0.7
 """A factual answer stops at sentences below this share of the best one's support: one value needs no essay."""
+
+_ASKS = re.compile(r"[?？][\"'”’*_)）\s]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +77,9 @@ def length_of(text: str, lang: Lang) -> int:
 
 def relevance(one: Support) -> float:
     """Return how relevant a candidate is: its passage's rank, its coverage and its form; above 0, at most 1.2."""
-    code = CODE_FACTOR if one.candidate.unit.kind == "code" else 1.0
-    return (RELEVANCE_FLOOR + one.coverage) * one.candidate.passage.rank * one.constraints * one.form * code
+    unit = one.candidate.unit
+    shape = CODE_FACTOR if unit.kind == "code" else ASKS_FACTOR if _ASKS.search(unit.text) else 1.0
+    return (RELEVANCE_FLOOR + one.coverage) * one.candidate.passage.rank * one.constraints * one.form * shape
 
 
 def admit(candidates: Sequence[Weighted], count: int = ADMITTED) -> tuple[Weighted, ...]:
@@ -99,10 +110,7 @@ def choose(
     material or asked for, times its score, per length. `budget` is in the unit of `length_of`.
     """
     value = _telling(admitted, question_terms)
-    pool = [
-        (one, tuple(dict.fromkeys(terms(one.candidate.unit.text))), length_of(one.candidate.unit.text, lang))
-        for one in admitted
-    ]
+    pool = _worth_quoting(admitted, lang)
     chosen: list[Weighted] = []
     said: set[str] = set()
     left = budget
@@ -128,19 +136,36 @@ def choose(
         left -= length
 
 
+def _worth_quoting(admitted: Sequence[Weighted], lang: Lang) -> list[tuple[Weighted, tuple[str, ...], int]]:
+    """Pair the sentences that may stand in an answer with their terms and lengths."""
+    floor = OPEN_SHARE * max((one.score for one in admitted), default=0.0)
+    pool = []
+    for one in admitted:
+        text = one.candidate.unit.text
+        words = tuple(dict.fromkeys(terms(text)))
+        if one.score >= floor and len(words) >= FEWEST_TERMS:
+            pool.append((one, words, length_of(text, lang)))
+    return pool
+
+
 def choose_factual(admitted: Sequence[Weighted], budget: int, lang: Lang) -> tuple[Weighted, ...]:
     """Return the sentences that hold the value asked for, best support (times weight) first.
 
-    Sentences that repeat a chosen one are left out; those of other notes stay, since they may disagree.
+    Sentences that repeat a chosen one are left out; those of other notes stay, since they may disagree. After the
+    first, only sentences with an answering form of their own are taken.
     """
-    ranked = sorted(admitted, key=lambda one: -one.support.score * one.weight)
+    ranked = sorted(
+        (one for one in admitted if not _ASKS.search(one.candidate.unit.text)),
+        key=lambda one: -one.support.score * one.weight,
+    )
     chosen: list[Weighted] = []
     left = budget
     for one in ranked:
         length = length_of(one.candidate.unit.text, lang)
         if chosen and one.support.score < FACTUAL_SHARE * chosen[0].support.score:
             break
-        if length > left or _said_already(one, chosen):
+        formless = bool(chosen) and one.support.form < LOOSE
+        if length > left or formless or _said_already(one, chosen):
             continue
         chosen.append(one)
         left -= length

@@ -13,10 +13,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from agents.workers.embedded.answer_forms import answers_by_form
+from agents.workers.embedded.answer_forms import form_strength
+from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.matching import Matcher, Text, prepared
 from agents.workers.embedded.material import Candidate, Material, Passage
-from agents.workers.embedded.question import AnswerKind, Question
+from agents.workers.embedded.question import Question
 
 FACTUAL_KINDS: Final = frozenset(
     {
@@ -29,7 +30,7 @@ FACTUAL_KINDS: Final = frozenset(
     }
 )
 """Kinds that one value answers: a sentence has it or not. All others are answered by what the notes say about it."""
-FACTUAL_THRESHOLD: Final = {"en": 0.57, "zh": 0.68}
+FACTUAL_THRESHOLD: Final = {"en": 0.57, "zh": 0.70}
 """Support from which a factual question counts as answered: halfway between our answerable questions and the same
 questions with their answers taken out. Chinese words are matched in parts too, so their coverage runs higher."""
 OPEN_THRESHOLD: Final = 0.40
@@ -75,7 +76,7 @@ class Support:
     constraints: float
     """What is left after years, days and names of the question that are missing, in (0, 1]."""
     form: float
-    """1 if the sentence holds a form that can answer, less if only its neighbours do or none."""
+    """1 if the sentence holds a form that fits the question, less for a loose one, one next door, or none."""
     score: float
     """In [0, 1]; 1: it speaks of everything asked for and holds an answer by its form."""
 
@@ -185,6 +186,4 @@ def _names_factor(question: Question, text: Text, around: str, note: str) -> flo
 def _form(question: Question, text: str, near: str) -> float:
     if question.kind is AnswerKind.NAME:
         return FORM_UNKNOWN
-    if question.kind not in FACTUAL_KINDS or answers_by_form(question, text):
-        return 1.0
-    return FORM_NEAR if answers_by_form(question, near) else FORM_MISSING
+    return max(form_strength(question, text), FORM_NEAR * form_strength(question, near), FORM_MISSING)
