@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -22,6 +22,7 @@ from agents.planning.language import detect_language
 from graphs.contract import Goal, Lang
 from orchestrator.core.errors import NoReport, SourcesMissing, StaleApproval, UnknownRequest, WrongState
 from orchestrator.core.events import (
+    CancelRequested,
     ChangesWereRequested,
     FailureRemembered,
     ForkPoint,
@@ -37,12 +38,14 @@ from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, digest_of, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.report import REPORT, DeliveredReport
-from orchestrator.core.requests import Answer, Request, check_answer
+from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
-from orchestrator.shell.executor import ANSWER, LEASE_TTL_S
+from orchestrator.shell.executor import LEASE_TTL_S
+from orchestrator.shell.inbox import ANSWER
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.runs import append, load, post
+from orchestrator.shell.store.errors import HeadMoved, RunBusy, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.writer import Writer
 from orchestrator.shell.wiring import Workshop
@@ -140,6 +143,10 @@ async def execute(
     if state.approved_revision is None or state.proposal is None:
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
     folder = _folder(state.proposal)
+    if folder is not None:
+        shop.library(
+            folder
+        )  # before the lease: to index notes for the first time can take longer than it holds
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
@@ -151,7 +158,8 @@ async def execute(
             async with _stopping(executor.stop, stop):
                 return await executor.execute()
     finally:
-        shop.store.release(lease)
+        with suppress(StoreUnavailable):  # it runs out by itself, and what ended the run must not be hidden
+            shop.store.release(lease)
 
 
 def answer(shop: Workshop, request: str, reply: Answer, *, by: str) -> Request:
@@ -166,6 +174,7 @@ def answer(shop: Workshop, request: str, reply: Answer, *, by: str) -> Request:
     if wanted is None:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     check_answer(wanted, reply)
+    _check_names(shop, state, reply)
     document = {"request": request, "answer": ANSWER.dump_python(reply, mode="json"), "by": by}
     post(shop.store, run, "answer", document, dedup=f"answer:{request}")
     return wanted
@@ -176,14 +185,23 @@ def post_control(
 ) -> RunState:
     """Ask a run to pause, go on or cancel; whoever executes it folds that in. Return the run as it is now.
 
-    A run that nobody executes and that has not begun is cancelled at once. Raises `WrongState` for a run that ended.
+    A run that nobody executes and of which nothing is under way is cancelled at once. Raises `WrongState` for a run
+    that ended.
     """
     state = load(shop.store, run)
     if state.status in ENDED:
         raise WrongState(run, state.status, wanted="not ended", next_step=f"maskgrad show {run}")
-    if kind == "cancel" and state.epoch == 0:
-        return append(shop.store, shop.clock, state, [RunEnded(outcome="cancelled")])
-    post(shop.store, run, kind, {"by": by}, dedup=f"{kind}:{state.seq}")
+    if kind == "cancel" and state.status in ("reviewing", "confirmed", "suspended"):
+        with suppress(RunBusy, HeadMoved):
+            return append(
+                shop.store, shop.clock, state, [CancelRequested(by=by), RunEnded(outcome="cancelled")]
+            )
+    waiting = [
+        message for message in shop.store.pending(run) if message.kind in ("pause", "continue", "cancel")
+    ]
+    if not waiting or waiting[-1].kind != kind:
+        last = waiting[-1].id if waiting else 0
+        post(shop.store, run, kind, {"by": by}, dedup=f"{kind}:{state.seq}:{last}:{by}")
     return state
 
 
@@ -219,6 +237,21 @@ def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = 
     )
     drafted = ProposalDrafted(proposal=proposal, sha256=proposal_sha256(proposal), author="planner")
     return append(shop.store, shop.clock, initial(run), [created, drafted])
+
+
+def _check_names(shop: Workshop, state: RunState, reply: Answer) -> None:
+    """Refuse an answer that names what does not exist: once it is posted, no other answer counts."""
+    if reply.choice not in ("reassign", "set_mask"):
+        return
+    known = {str(agent): spec for agent, spec in state.agents.items()}
+    if reply.agent not in known or known[reply.agent].role != "generate":
+        able = ", ".join(sorted(name for name, spec in known.items() if spec.role == "generate"))
+        raise InvalidAnswer(f"{reply.agent!r} is no agent that works on sub-tasks; choose one of: {able}")
+    if reply.choice == "set_mask" and not shop.registry.is_leaf(reply.domain):
+        near = ", ".join(shop.registry.close_matches(reply.domain)) or "see `maskgrad domains`"
+        raise InvalidAnswer(
+            f"{reply.domain!r} is no knowledge domain that a mask has a value for; near: {near}"
+        )
 
 
 def _in_review(shop: Workshop, run: RunId) -> RunState:

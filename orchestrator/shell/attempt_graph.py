@@ -47,7 +47,7 @@ class FinishedAttempt:
     """What an attempt came to."""
 
     result: WorkResult
-    """With the markers taken out of the text and the leak marks on the claims."""
+    """With the markers taken out of the text and the leak marks on the claims, those of the inputs too."""
     verification: Verification
     leaks: tuple[Leak, ...]
     failure: Failure | None
@@ -69,6 +69,8 @@ class AttemptContext:
     """Told of the worker's result before it is checked."""
     judge: Callable[[WorkResult, LeakScan, Verification], Failure | None]
     """Returns why the attempt is not accepted, or `None`."""
+    finalise: Callable[[WorkResult], WorkResult]
+    """Returns the result as it is kept: what travels with a claim is on it, whatever the worker dropped."""
 
 
 def build_attempt_graph(
@@ -109,7 +111,7 @@ async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> Attem
     context.produced(scan.result)
     verification = context.verify(scan.result, scan)
     finished = FinishedAttempt(
-        result=scan.result,
+        result=context.finalise(scan.result),
         verification=verification,
         leaks=scan.leaks,
         failure=context.judge(scan.result, scan, verification),

@@ -6,7 +6,7 @@ import json
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
 from langgraph.graph.state import CompiledStateGraph
@@ -38,10 +38,12 @@ from orchestrator.shell.attempt_graph import (
     AttemptState,
     FinishedAttempt,
 )
-from orchestrator.shell.broker import CallLedger, RecordingBroker
+from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.ports import AttemptKey, Clock
+from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.store.rows import AttemptThread
+from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder, Verifier
 
 OUTPUT_CACHE: Final = 256
@@ -111,7 +113,10 @@ class AttemptRunner:
         self._outputs: OrderedDict[ArtefactId, WorkOutput] = OrderedDict()
 
     async def run(self, job: AttemptJob) -> Finished:
-        """Return the event that ends the attempt. A failure of any kind is an event, never an exception."""
+        """Return the event that ends the attempt. A failure of any kind is an event, never an exception.
+
+        Except where the store fails: that says nothing of the attempt, which can be gone on with. Raises `StoreError`.
+        """
         try:
             finished = await self._execute(job)
         except BudgetExhausted as stop:
@@ -119,6 +124,8 @@ class AttemptRunner:
         except WorkFailed as failed:
             failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
             return _failed(job, failure)
+        except StoreError:
+            raise
         except Exception as error:  # noqa: BLE001 - the one broad catch: a bug of ours must end typed, with its trace
             trace = "".join(traceback.format_exception(error))
             return _failed(job, Failure(kind="internal", message=repr(error), trace=trace))
@@ -153,10 +160,13 @@ class AttemptRunner:
         orders = _Orders(job, self)
         node = job.state.node(job.key.node)
         worker = self._worker_for(orders.agent)
+        spending = Spending(self._clock)
 
         async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> WorkResult:
             order = orders.on(path, guards)
-            return await worker.work(order, self._broker(job, order, f"work.{path}.{len(guards)}"))
+            broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending)
+            # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
+            return replace(await worker.work(order, broker), path=path)
 
         return AttemptContext(
             work=work,
@@ -168,9 +178,10 @@ class AttemptRunner:
             judge=lambda result, scan, verdict: judge_attempt(
                 result, scan, verdict, frozenset(orders.required)
             ),
+            finalise=orders.finalised,
         )
 
-    def _broker(self, job: AttemptJob, order: WorkOrder, step: str) -> RecordingBroker:
+    def _broker(self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending) -> RecordingBroker:
         proposal = job.state.proposal
         assert proposal is not None, "attempts exist for approved plans only"
         return RecordingBroker(
@@ -187,7 +198,7 @@ class AttemptRunner:
                 keep=job.keep,
                 emit=job.emit,
             ),
-            clock=self._clock,
+            spending=spending,
         )
 
     async def _load(self, artefact: ArtefactId) -> Any:
@@ -229,10 +240,12 @@ class _Orders:
         self.lang = state.proposal.goal.lang
         self.required = self._subtask.required_domains
         self._inputs: dict[NodeId, WorkOutput] = {}
+        self._verifications: dict[NodeId, Verification] = {}
         for name in state.index.predecessors(job.key.node):
             accepted = state.node(name).accepted
             if state.node(name).status == "accepted" and accepted is not None:
                 self._inputs[name] = runner.output(accepted.output)
+                self._verifications[name] = accepted.verification
 
     def on(self, path: Literal[1, 2], guards: tuple[str, ...] = ()) -> WorkOrder:
         """Return the worker's order on a path, with guards beyond those of repairs."""
@@ -270,7 +283,12 @@ class _Orders:
             triggers=triggers,
             extended_domains=self._node.extended,
             params=self.on(result.path).params,
+            verifications=self._verifications,
         )
+
+    def finalised(self, result: WorkResult) -> WorkResult:
+        """Return the result with the leak marks of the inputs on the claims that it carries on (semantics 2)."""
+        return replace(result, output=with_carried_marks(result.output, self._inputs.values()))
 
 
 def judge_attempt(

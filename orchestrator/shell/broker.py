@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from agents.models.ports import ChatPort
 from pydantic import TypeAdapter
 from rpds import HashTrieMap
 
+from agents.models.ports import ChatPort
 from agents.spec import AgentSpec
 from agents.tools.contract import (
     BudgetExhausted,
@@ -34,6 +35,7 @@ from orchestrator.core.events import CallReturned
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.proposal import digest_of
 from orchestrator.core.state import call_key
+from orchestrator.shell.argument_schema import argument_problems
 from orchestrator.shell.ports import AttemptKey, Clock
 
 IDENTICAL_CALLS_STOP: Final = 3
@@ -57,8 +59,37 @@ class CallLedger:
     """Hands an event over to be recorded."""
 
 
+class Spending:
+    """What one attempt has used over all its steps: time, model time and model input tokens."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start the clock of the attempt."""
+        self._clock = clock
+        self._started = clock.monotonic()
+        self.model_tokens = 0
+        self.model_time_s = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the attempt (or the part of it after a restart) began."""
+        return self._clock.monotonic() - self._started
+
+    @asynccontextmanager
+    async def model_time(self) -> AsyncIterator[None]:
+        """Count what happens inside as model time, however it ends."""
+        before = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            self.model_time_s += self._clock.monotonic() - before
+
+
 class RecordingBroker:
-    """The broker of one step (a stage and path) of one attempt; implements `agents.tools.contract.Broker`."""
+    """The broker of one step (a stage and path) of one attempt; implements `agents.tools.contract.Broker`.
+
+    Actions and tool calls are limited per step: each is one agent's loop, and an attempt has at most three (path 1,
+    path 2, and one more under the suppression guard). Time and tokens are limited over the whole attempt.
+    """
 
     def __init__(
         self,
@@ -71,7 +102,7 @@ class RecordingBroker:
         chat: ChatPort | None,
         limits: Limits,
         ledger: CallLedger,
-        clock: Clock,
+        spending: Spending,
     ) -> None:
         self._key = key
         self._step = step
@@ -81,11 +112,9 @@ class RecordingBroker:
         self._chat = chat
         self._limits = limits
         self._ledger = ledger
-        self._clock = clock
-        self._started = clock.monotonic()
+        self._spending = spending
         self._index = 0
         self._tool_calls = 0
-        self._tokens = 0
         self._seen: Counter[str] = Counter()
         self._results: dict[str, ToolResult] = {}
 
@@ -94,8 +123,12 @@ class RecordingBroker:
 
         Raises `BudgetExhausted` before performing it when a limit is reached, or at the third identical call.
         """
-        digest = digest_of({"tool": call.tool, "arguments": call.arguments})
         index = self._next_index()
+        try:
+            digest = digest_of({"tool": call.tool, "arguments": call.arguments})
+        except (TypeError, ValueError):
+            # Nothing to record or to recognise again: it has no form as JSON.
+            return _denied("DECISION_INVALID", f"the arguments of {call.tool!r} are no JSON values")
         self._seen[digest] += 1
         if self._seen[digest] >= IDENTICAL_CALLS_STOP:
             raise BudgetExhausted("identical_calls", self._seen[digest], IDENTICAL_CALLS_STOP - 1)
@@ -129,7 +162,7 @@ class RecordingBroker:
             failed = isinstance(reply.outcome, ModelError)
             name = reply.usage.model or self._agent.model_policy.model or ""
             self._emit("model", name, index, digest, kept, ok=not failed, summary=reply.outcome.kind)
-        self._tokens += reply.usage.input_tokens
+        self._spending.model_tokens += reply.usage.input_tokens
         return reply
 
     async def _perform(self, call: ToolCall) -> ToolResult:
@@ -159,26 +192,28 @@ class RecordingBroker:
             return _denied(
                 "ACTION_DENIED", f"tool {call.tool!r} has the side effect {tool.spec.side_effect!r}"
             )
-        properties = tool.spec.input_schema.get("properties", {})
-        unknown = sorted(set(call.arguments) - set(properties))
-        missing = sorted(set(tool.spec.input_schema.get("required", ())) - set(call.arguments))
-        if unknown or missing:
-            return _denied(
-                "DECISION_INVALID",
-                f"arguments of {call.tool!r}: unknown {unknown}, missing {missing}; accepted: {sorted(properties)}",
-            )
+        problems = argument_problems(call.arguments, tool.spec.input_schema)
+        if problems:
+            return _denied("DECISION_INVALID", f"{call.tool!r}: {'; '.join(problems)}")
         return None
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
         if self._chat is None:
             message = f"agent {self._agent.id!r} has no model (policy {self._agent.model_policy.kind!r})"
             return ModelReply(outcome=ModelError(error_type="bad_request", message=message, retryable=False))
-        self._pay("max_model_tokens", self._tokens, self._limits.max_model_tokens)
-        return await self._chat.complete(request)
+        spent, limits = self._spending, self._limits
+        self._pay("max_model_tokens", spent.model_tokens, limits.max_model_tokens)
+        self._pay("max_model_time_s", spent.model_time_s, limits.max_model_time_s)
+        left_s = limits.max_model_time_s - spent.model_time_s
+        try:
+            async with spent.model_time():
+                return await asyncio.wait_for(self._chat.complete(request), left_s)
+        except TimeoutError:
+            message = f"no answer within the {left_s:g} s of model time that were left"
+            return ModelReply(outcome=ModelError(error_type="timeout", message=message, retryable=True))
 
     def _next_index(self) -> int:
-        elapsed = self._clock.monotonic() - self._started
-        self._pay("deadline_s", elapsed, self._limits.deadline_s)
+        self._pay("deadline_s", self._spending.elapsed_s, self._limits.deadline_s)
         self._pay("max_actions", self._index, self._limits.max_actions)
         self._index += 1
         return self._index - 1

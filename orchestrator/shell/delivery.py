@@ -74,9 +74,11 @@ class Delivery:
 def _outcome(state: RunState, terminals: tuple[TerminalOutput, ...], gaps: tuple[str, ...]) -> RunOutcome:
     if state.internal_error is not None:
         return "failed"
+    if state.limit_hit:
+        return "partial"  # a budget or loop guard ended it, whatever is left (semantics 7)
     if not terminals and len(state.nodes):
         return "blocked"
-    return "partial" if gaps or state.limit_hit else "completed"
+    return "partial" if gaps else "completed"
 
 
 def _given_up(state: RunState) -> tuple[Gap, ...]:

@@ -7,34 +7,23 @@ the next fact from an attempt, a timer or the inbox. Events are recorded in one 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, assert_never
+from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
-
-from agents.spec import AgentId
 from graphs.plan import NodeId
+from orchestrator.core.backtrack import BacktrackPlan
 from orchestrator.core.commands import (
-    AcceptAsIs,
-    AskPerson,
     Backtrack,
     CancelAll,
     CancelAttempts,
     Command,
     Deliver,
-    EndCancelled,
-    RecordBlockage,
     ReopenReview,
-    RetryAttempt,
-    ReuseOutput,
-    SkipNodes,
     StartAttempt,
-    SuspendRun,
 )
-from orchestrator.core.decide import decide, recover
+from orchestrator.core.decide import decide, recover, still_open
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -43,54 +32,32 @@ from orchestrator.core.events import (
     AttemptStarted,
     AttemptVerified,
     Backtracked,
-    BlockageClassified,
     Body,
     CallReturned,
-    CancelRequested,
+    Event,
     ExecutorTookOver,
-    NodeAcceptedAsIs,
-    NodeReused,
-    NodesSkipped,
-    RequestAnswered,
-    RequestOpened,
-    RetryScheduled,
     ReviewReopened,
     RunContinued,
     RunEnded,
     RunPaused,
-    RunSuspended,
 )
-from orchestrator.core.ids import RequestId
 from orchestrator.core.proposal import base_agent
-from orchestrator.core.requests import Answer, InvalidAnswer, check_answer
-from orchestrator.core.state import ENDED, RunState
+from orchestrator.core.state import ENDED, NodeState, RunState
+from orchestrator.core.transition import ACTIVE, is_running
 from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
-from orchestrator.shell.journal import Journal
+from orchestrator.shell.decisions import event_of
+from orchestrator.shell.inbox import Inbox, asked_for
+from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
-from orchestrator.shell.store.rows import InboxMessage, Lease
+from orchestrator.shell.store.rows import AttemptThread
 
 INBOX_INTERVAL_S: Final = 0.25
 """How often the inbox is looked at for answers of other processes, in seconds."""
 LEASE_TTL_S: Final = 30.0
 """How long a lease holds without renewal: after a crash, another process can take over that soon."""
 
-ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
-
-
-class Inbox(Protocol):
-    """The store, as far as the executor needs it beyond the journal."""
-
-    def pending(self, run: str, after: int = 0) -> Sequence[InboxMessage]:
-        """Return messages that were not folded in yet, in order."""
-        ...
-
-    def mark_folded(self, run: str, ids: Sequence[int], *, lease: Lease | None = None) -> None:
-        """Take messages out of `pending` that lead to no event."""
-        ...
-
-    def renew(self, lease: Lease, ttl_s: float) -> Lease:
-        """Prolong the lease; raises when it is no longer current."""
-        ...
+MEMORY_MARK: Final = "|"
+"""Stands between class of task and repair in a key of the failure memory (`orchestrator.core.repairs.memory_key`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +66,10 @@ class _Fact:
 
     body: Body
     cause: int
-    thread: str | None = None
-    """The checkpoint thread that ends with it."""
+    ends: AttemptKey | None = None
+    """The attempt that ends with it."""
+    threads: tuple[str, ...] = ()
+    """Its checkpoint threads, which end with it."""
 
 
 RunAttempt = Callable[[AttemptJob], Awaitable[Finished]]
@@ -134,7 +103,10 @@ class RunExecutor:
         self._facts: asyncio.Queue[_Fact | BaseException | None] = asyncio.Queue()
         self._agenda: deque[tuple[Command, int]] = deque()
         self._performing = False
-        self._left_behind: dict[NodeId, int] = {}
+        self._live: set[AttemptKey] = set()
+        """Attempts that were started in this process and have not ended: each will report its end as a fact."""
+        self._left_behind: dict[AttemptKey, int] = {}
+        """Attempts that the last process left unfinished, not gone on with yet, with its epoch."""
         self._folded: set[int] = set()
         self._stopping = False
         self._renewed = clock.monotonic()
@@ -142,15 +114,25 @@ class RunExecutor:
     async def execute(self) -> RunState:
         """Run until the run has ended, waits for persons only, or is back in review; return its state.
 
-        Raises what the store raises when it refuses to go on; everything recorded before is kept.
+        Raises what the store raises when it refuses to go on; everything recorded before is kept, and the run can be
+        gone on with.
         """
+        try:
+            return await self._run()
+        except JournalBroken as broken:
+            if broken.__cause__ is None:
+                raise
+            # The journal only relays: what the store said is what people can act on.
+            raise broken.__cause__ from None
+
+    async def _run(self) -> RunState:
         self._take_over()
-        listener = asyncio.ensure_future(self._watch())
+        watch = asyncio.ensure_future(self._watch())
         try:
             while not self._at_rest():
                 await self._next_fact()
         finally:
-            listener.cancel()
+            watch.cancel()
             self._dispatcher.cancel_all()
             await self._dispatcher.drain()
         while not self._facts.empty():
@@ -180,9 +162,9 @@ class RunExecutor:
         index = state.index
         assert index is not None, "only an approved run is executed"
         self._left_behind = {
-            name: state.node(name).epoch
+            _current_attempt(state.node(name)): state.node(name).epoch
             for name in index.order
-            if state.node(name).status in ("running", "verifying")
+            if state.node(name).status in ACTIVE
         }
         self._priorities = self._priorities_of(state)
         event = self._journal.record(ExecutorTookOver(epoch=self._journal.lease.epoch, holder=self._holder))
@@ -192,26 +174,28 @@ class RunExecutor:
         self._perform_all([(command, event.seq) for command in recover(self._journal.state)])
 
     def _take(self, fact: _Fact) -> None:
-        threads = (fact.thread,) if fact.thread else ()
-        body = fact.body
-        if not isinstance(body, AttemptCancelled) and self._is_late(body):
-            if fact.thread is None:
-                return
-            # A result of an attempt that a backtrack made obsolete is refused (architecture 5).
-            assert isinstance(body, AttemptVerified | AttemptRejected | AttemptFailed), (
-                "only these end a thread"
-            )
-            body = AttemptCancelled(node=body.node, generation=body.generation, attempt=body.attempt)
-        self._record(body, fact.cause, delete_threads=threads)
+        if fact.ends is not None:
+            self._live.discard(fact.ends)
+        body = self._unless_late(fact.body)
+        if body is not None:
+            self._record(body, fact.cause, delete_threads=fact.threads)
 
-    def _is_late(self, body: Body) -> bool:
-        if not isinstance(
-            body, CallReturned | AttemptProduced | AttemptVerified | AttemptRejected | AttemptFailed
-        ):
-            return False
-        node = self._journal.state.node(body.node)
-        current = node.generation == body.generation and node.attempt == body.attempt
-        return not current or node.status not in ("running", "verifying")
+    def _unless_late(self, body: Body) -> Body | None:
+        """What is recorded of an attempt's fact: a result that a backtrack made obsolete is refused."""
+        match body:
+            case AttemptVerified() | AttemptRejected() | AttemptFailed() if self._is_late(body):
+                return AttemptCancelled(node=body.node, generation=body.generation, attempt=body.attempt)
+            case AttemptProduced() if self._is_late(body):
+                return None
+            case CallReturned() if self._journal.state.status in ENDED:
+                return None
+            case _:
+                # A late call was paid for and stays in the log; it means nothing for its sub-task.
+                return body
+
+    def _is_late(self, body: AttemptProduced | AttemptVerified | AttemptRejected | AttemptFailed) -> bool:
+        node = self._journal.state.nodes.get(body.node)
+        return node is None or not is_running(node, body.generation, body.attempt)
 
     def _submit(self, command: StartAttempt, cause: int) -> None:
         agent = self._journal.state.agent_of(command.node)
@@ -227,57 +211,60 @@ class RunExecutor:
 
     async def _attempt(self, command: StartAttempt, key: AttemptKey, cause: int) -> None:
         """One attempt as a task; what comes of it goes to the loop as a fact."""
-        thread = None
+        threads: tuple[str, ...] = ()
         started = cause
         try:
             await self._journal.durable(cause)
-            if self._journal.state.node(key.node).generation != key.generation:
+            # It waited for a slot and for the disk: a backtrack may have made it obsolete meanwhile.
+            start = still_open(self._journal.state, command)
+            if not isinstance(start, StartAttempt):
                 return
-            epoch = self._journal.lease.epoch
-            previous = self._left_behind.pop(key.node, None) if command.resumed else None
-            self._record(
-                AttemptStarted(
-                    node=key.node,
-                    generation=key.generation,
-                    attempt=key.attempt,
-                    epoch=epoch,
-                    agent=self._journal.state.assigned[key.node],
-                    input_key=command.input_key,
-                ),
-                cause,
-            )
-            started = self._journal.state.seq
-            job = AttemptJob(
-                state=self._journal.state,
-                key=key,
-                epoch=epoch,
-                previous_epoch=previous,
-                emit=lambda body: self._facts.put_nowait(_Fact(body=body, cause=started)),
-                keep=self._journal.keep,
-            )
-            thread = attempt_thread(job, epoch)
+            started = self._record_start(start, key, cause)
+            job = self._job(key, started, self._left_behind.pop(key, None))
+            threads = _threads_of(job)
             body: Body = await self._run_attempt(job)
         except asyncio.CancelledError:
-            if not self._stopping:
+            if key in self._live and not self._stopping:
                 body = AttemptCancelled(node=key.node, generation=key.generation, attempt=key.attempt)
-                self._facts.put_nowait(_Fact(body=body, cause=started, thread=thread))
+                self._facts.put_nowait(_Fact(body=body, cause=started, ends=key, threads=threads))
             raise
         except Exception as error:  # noqa: BLE001 - whatever breaks here ends the loop, with its own type
             self._facts.put_nowait(error)
         else:
-            self._facts.put_nowait(_Fact(body=body, cause=started, thread=thread))
+            self._facts.put_nowait(_Fact(body=body, cause=started, ends=key, threads=threads))
+
+    def _record_start(self, start: StartAttempt, key: AttemptKey, cause: int) -> int:
+        self._live.add(key)
+        body = AttemptStarted(
+            node=key.node,
+            generation=key.generation,
+            attempt=key.attempt,
+            epoch=self._journal.lease.epoch,
+            agent=self._journal.state.assigned[key.node],
+            input_key=start.input_key,
+        )
+        return self._record(body, cause).seq
+
+    def _job(self, key: AttemptKey, started: int, previous_epoch: int | None) -> AttemptJob:
+        return AttemptJob(
+            state=self._journal.state,
+            key=key,
+            epoch=self._journal.lease.epoch,
+            previous_epoch=previous_epoch,
+            emit=lambda body: self._facts.put_nowait(_Fact(body=body, cause=started)),
+            keep=self._journal.keep,
+        )
 
     async def _watch(self) -> None:
         """Fold in what other processes ask for, and keep the lease."""
         try:
             while True:
                 await self._clock.sleep(INBOX_INTERVAL_S)
+                self._journal.check()
                 self._fold_inbox()
                 if self._clock.monotonic() - self._renewed > LEASE_TTL_S / 3:
                     self._journal.lease = self._inbox.renew(self._journal.lease, LEASE_TTL_S)
                     self._renewed = self._clock.monotonic()
-        except asyncio.CancelledError:
-            raise
         except Exception as error:  # noqa: BLE001 - a store that fails or a lost lease ends the loop, with its own type
             self._facts.put_nowait(error)
 
@@ -291,7 +278,7 @@ class RunExecutor:
                 self._inbox.mark_folded(self._journal.run, [message.id], lease=self._journal.lease)
             else:
                 self._record(body, None, folded=(message.id,))
-        self._facts.put_nowait(None)
+                self._facts.put_nowait(None)
 
     def _record(
         self,
@@ -300,13 +287,14 @@ class RunExecutor:
         *,
         delete_threads: Sequence[str] = (),
         folded: Sequence[int] = (),
-    ) -> None:
+    ) -> Event:
         event = self._journal.record(body, cause=cause, delete_threads=delete_threads, folded=folded)
         if isinstance(body, RunPaused):
             self._dispatcher.hold()
         elif isinstance(body, RunContinued):
             self._dispatcher.go_on()
         self._perform_all([(command, event.seq) for command in decide(self._journal.state, event)])
+        return event
 
     def _perform_all(self, commands: Sequence[tuple[Command, int]]) -> None:
         """Perform commands first come, first served; each may record an event that enables more."""
@@ -321,87 +309,75 @@ class RunExecutor:
         finally:
             self._performing = False
 
-    def _perform(self, command: Command, cause: int) -> None:
+    def _perform(self, decided: Command, cause: int) -> None:
+        """Perform what stands for `decided` now: events that were recorded since may have made it obsolete."""
+        command = still_open(self._journal.state, decided)
         match command:
+            case None:
+                return
             case StartAttempt():
                 self._submit(command, cause)
             case CancelAttempts(node=node, before=before):
                 self._dispatcher.cancel(node, before)
             case CancelAll():
                 self._dispatcher.cancel_all()
-            case ReuseOutput(node=node, generation=generation, input_key=key):
-                self._record(NodeReused(node=node, generation=generation, input_key=key), cause)
-            case RecordBlockage():
-                self._record(
-                    BlockageClassified(
-                        node=command.node,
-                        generation=command.generation,
-                        attempt=command.attempt,
-                        blockage=command.blockage,
-                    ),
-                    cause,
-                )
-            case RetryAttempt():
-                self._record(
-                    RetryScheduled(
-                        node=command.node,
-                        generation=command.generation,
-                        attempt=command.attempt,
-                        delay_s=command.delay_s,
-                    ),
-                    cause,
-                )
+                self._end_left_behind(cause)
             case Backtrack(plan=plan):
-                self._record(Backtracked(plan=plan), cause)
-            case AskPerson(request=request):
-                self._record(RequestOpened(request=request), cause)
-            case AcceptAsIs(node=node, generation=generation, request=request_id):
-                self._record(NodeAcceptedAsIs(node=node, generation=generation, request=request_id), cause)
-            case SkipNodes(nodes=nodes, reason=reason, detail=detail):
-                self._record(NodesSkipped(nodes=nodes, reason=reason, detail=detail), cause)
-            case SuspendRun():
-                self._record(RunSuspended(requests=tuple(sorted(self._journal.state.requests.keys()))), cause)
+                self._remember(plan)
+                threads = self._left_threads(set(plan.invalidated))
+                self._record(Backtracked(plan=plan), cause, delete_threads=threads)
             case ReopenReview(request=request_id):
                 self._dispatcher.cancel_all()
-                self._record(ReviewReopened(request=request_id), cause)
+                threads = self._left_threads(set(self._journal.state.nodes.keys()))
+                self._record(ReviewReopened(request=request_id), cause, delete_threads=threads)
             case Deliver():
                 self._record(self._deliver(self._journal.state, self._journal), cause)
-            case EndCancelled():
-                self._record(RunEnded(outcome="cancelled"), cause)
             case _:
-                assert_never(command)
+                self._record(event_of(command, self._journal.state), cause)
+
+    def _end_left_behind(self, cause: int) -> None:
+        """End the attempts that nobody runs in this process: nothing else would ever end them."""
+        state = self._journal.state
+        for name in state.nodes:
+            node = state.node(name)
+            key = _current_attempt(node)
+            if node.status in ACTIVE and key not in self._live:
+                body = AttemptCancelled(node=name, generation=node.generation, attempt=node.attempt)
+                self._record(body, cause, delete_threads=self._left_threads({name}))
+
+    def _left_threads(self, nodes: Set[NodeId]) -> tuple[str, ...]:
+        """The checkpoint threads of attempts of `nodes` that were left behind and will not be gone on with."""
+        keys = [key for key in self._left_behind if key.node in nodes]
+        return tuple(
+            AttemptThread(
+                run=self._journal.run,
+                node=key.node,
+                generation=key.generation,
+                attempt=key.attempt,
+                epoch=self._left_behind.pop(key),
+            ).text
+            for key in keys
+        )
+
+    def _remember(self, plan: BacktrackPlan) -> None:
+        """Write a repair that proved wrong into the memory of all runs, once per run.
+
+        Before the backtrack is recorded: a crash in between decides it again, and then it stands there already.
+        """
+        if plan.remember is None:
+            return
+        task_class, _, repair = plan.remember.rpartition(MEMORY_MARK)
+        run = str(self._journal.run)
+        known = self._inbox.failures(task_class)
+        if not any((record.repair, record.run) == (repair, run) for record in known):
+            self._inbox.add_failure(task_class, repair, "falsified", run)
 
 
-def asked_for(state: RunState, message: InboxMessage) -> Body | None:
-    """Return the event that a message of another process asks for, or `None` when it no longer applies.
-
-    Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by"}`. An answer counts
-    only while its request is open and only if it is one of the choices; the first valid one wins.
-    """
-    document = json.loads(message.payload)
-    by = str(document.get("by", "unknown"))
-    match message.kind:
-        case "pause":
-            return None if state.paused else RunPaused(by=by)
-        case "continue":
-            return RunContinued(by=by) if state.paused else None
-        case "cancel":
-            return None if state.cancelling else CancelRequested(by=by)
-        case "answer":
-            return _answered(state, document, by)
-        case _:
-            return None
+def _current_attempt(node: NodeState) -> AttemptKey:
+    return AttemptKey(node=node.id, generation=node.generation, attempt=node.attempt)
 
 
-def _answered(state: RunState, document: Mapping[str, Any], by: str) -> RequestAnswered | None:
-    request = state.requests.get(RequestId(str(document.get("request"))))
-    if request is None:
-        return None
-    try:
-        answer = ANSWER.validate_python(document.get("answer"))
-        check_answer(request, answer)
-    except (ValidationError, InvalidAnswer):
-        return None
-    if answer.agent and AgentId(answer.agent) not in state.agents:
-        return None
-    return RequestAnswered(request=request.id, node=request.node, answer=answer, by=by)
+def _threads_of(job: AttemptJob) -> tuple[str, ...]:
+    """The checkpoint threads of an attempt: its own, and those that executors before this one may have left."""
+    first = job.epoch if job.previous_epoch is None else 1
+    return tuple(attempt_thread(job, epoch) for epoch in range(first, job.epoch + 1))

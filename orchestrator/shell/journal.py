@@ -96,15 +96,16 @@ class Journal:
         `delete_threads` and `folded` become true in the same transaction. Raises `JournalBroken` after the store
         refused an append.
         """
-        self._check()
+        self.check()
         event = Event(seq=self.state.seq + 1, ts=self._clock.now(), cause=cause, body=body)
         self.state = apply(self.state, event)
         self._batch.events.append(new_event(self.run, event))
         self._batch.delete_threads.extend(delete_threads)
         self._batch.folded.extend(folded)
+        # Before the listeners: one that raises must not keep an event from the store.
+        self._flush()
         for listener in self._listeners:
             listener(event, self.state)
-        self._flush()
         return event
 
     def keep(self, document: object) -> ArtefactId:
@@ -118,7 +119,7 @@ class Journal:
 
     async def durable(self, seq: int) -> None:
         """Return when the event `seq` is on disk; raises `JournalBroken` when it never will be."""
-        self._check()
+        self.check()
         if seq <= self._committed:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -129,7 +130,8 @@ class Journal:
         """Return when everything recorded so far is on disk."""
         await self.durable(self.state.seq)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `JournalBroken` after the store refused an append."""
         if self._broken is not None:
             raise JournalBroken(f"run {self.run!r}: the store refused an append") from self._broken
 

@@ -8,6 +8,7 @@ inputs) is provenance and no leak of this agent (semantics 2).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,8 +33,11 @@ from masks.leaks.provenance import Leak, SpanTracer, SuppliedText
 from masks.leaks.report import LeakReport, WrittenOutput, cross
 from masks.leaks.rules import Judgement, LeakAction, LeakFacts, judge
 
-MaterialLabel = Callable[[Evidence], SectionLabel]
-"""Returns the label of the section that evidence stands in. Never takes the worker's word for it."""
+MaterialLabel = Callable[[Evidence], SectionLabel | None]
+"""Returns the label of the section that evidence stands in, `None` for evidence that the material does not hold. Never
+takes the worker's word for it."""
+Held = Mapping[EvidenceId, SectionLabel]
+"""The labels of the evidence that the material really holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +85,13 @@ class LeakScanner:
 
     def scan(self, result: WorkResult, order: WorkOrder) -> LeakScan:
         """Return the leaks of `result`, which is the answer to `order`."""
-        output = result.output
-        stripped = strip_markers(output.text)
-        pieces = _pieces(stripped.text, output, order)
+        output = _without_field_markers(result.output)
+        declared = strip_markers(output.text)
+        held = self._held(output)
+        # What is delivered beside the text, in fields or in claims that the text does not show, is looked at as if it
+        # stood below the text.
+        stripped = replace(declared, text=declared.text + _beside(declared.text, output, order))
+        pieces = _pieces(stripped.text, output, order, held)
         written = WrittenOutput(
             agent=order.agent.id,
             mask=order.agent.mask,
@@ -93,16 +101,20 @@ class LeakScanner:
         )
         report = cross(
             written,
-            self._detect(pieces, order),
-            SpanTracer(_supplied(output, order)),
+            self._detect(pieces, order, held),
+            SpanTracer(_supplied(output, order, held)),
             self._registry,
             order.thresholds,
         )
-        clean = replace(output, text=stripped.text, claims=_marked(output.claims, report, pieces, order))
+        clean = replace(output, text=declared.text, claims=_marked(output.claims, report, pieces, order))
         judgements = tuple(_judged(leak, result, order) for leak in report.entries)
         return LeakScan(result=replace(result, output=clean), report=report, judgements=judgements)
 
-    def _detect(self, pieces: Sequence[_Piece], order: WorkOrder) -> Detection:
+    def _held(self, output: WorkOutput) -> Held:
+        labels = ((item.id, self._label(item)) for item in output.evidence)
+        return {identifier: label for identifier, label in labels if label is not None}
+
+    def _detect(self, pieces: Sequence[_Piece], order: WorkOrder, held: Held) -> Detection:
         """Labelled material by its section's label, the rest by the detector, as one detection."""
         request = DetectionRequest(
             sentences=tuple(piece.span for piece in pieces if piece.quoted is None),
@@ -113,7 +125,7 @@ class LeakScanner:
         found = self._detector.detect(request)
         spans = [replace(span, sentences=tuple(free[i] for i in span.sentences)) for span in found.spans]
         for index, piece in enumerate(pieces):
-            domain = self._domain_of(piece.quoted, order) if piece.quoted is not None else None
+            domain = self._domain_of(held[piece.quoted], order) if piece.quoted is not None else None
             if domain is not None and order.agent.mask.band(domain, order.thresholds) is not Band.MAIN:
                 spans.append(
                     DetectedSpan(
@@ -127,9 +139,8 @@ class LeakScanner:
         spans.sort(key=lambda span: (span.start, span.domain))
         return replace(found, distributions=(), spans=tuple(spans), ambiguous=())
 
-    def _domain_of(self, evidence: Evidence, order: WorkOrder) -> DomainId | None:
+    def _domain_of(self, label: SectionLabel, order: WorkOrder) -> DomainId | None:
         """The domain that decides about a quote; `None`: unclassified, or excused below its parent (semantics 1)."""
-        label = self._label(evidence)
         if label.domain is not None:
             return DomainId(label.domain)
         if label.parent is None or label.leaf is None:
@@ -146,40 +157,70 @@ class _Piece:
 
     span: SentenceSpan
     claim: Claim | None = None
-    quoted: Evidence | None = None
+    quoted: EvidenceId | None = None
 
 
-def _pieces(text: str, output: WorkOutput, order: WorkOrder) -> list[_Piece]:
+def _beside(text: str, output: WorkOutput, order: WorkOrder) -> str:
+    """What is delivered and does not stand in the text: claims that it does not show, and free words of fields."""
+    hidden = [
+        claim.statement
+        for claim in _own(output, order)
+        if claim.statement.strip() and _shown(text, claim.statement, []) is None
+    ]
+    fields = list(output.fields.values()) if order.agent.model_policy.kind != "embedded" else []
+    return "".join(f"\n{' '.join(part.split())}" for part in [*hidden, *fields] if part.strip())
+
+
+def _own(output: WorkOutput, order: WorkOrder) -> list[Claim]:
+    """The claims that this agent makes: not those that it carries on from its inputs in the same words."""
+    carried = {(claim.id, claim.statement) for given in order.inputs.values() for claim in given.claims}
+    return [claim for claim in output.claims if (claim.id, claim.statement) not in carried]
+
+
+def _shown(text: str, statement: str, taken: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Where the text shows a statement, whatever white space, table escapes and defused brackets it is written with."""
+    words = [re.escape(word).replace(r"\|", r"\\?\|").replace(r"\[", r"[\[(]") for word in statement.split()]
+    if not words:
+        return None
+    for match in re.finditer(r"\s+".join(words), text):
+        if not _overlaps(taken, *match.span()):
+            return match.span()
+    return None
+
+
+def _without_field_markers(output: WorkOutput) -> WorkOutput:
+    """A marker declares in the text only; in a field it would be delivered as words."""
+    return replace(output, fields={name: strip_markers(value).text for name, value in output.fields.items()})
+
+
+def _pieces(text: str, output: WorkOutput, order: WorkOrder, held: Held) -> list[_Piece]:
     """The sentences of the agent's own: claims first, then what stands between them.
 
     What an extractive worker writes between quotes are fixed words of ours; they are not looked at.
     """
-    carried = {claim.id for given in order.inputs.values() for claim in given.claims}
+    own = {id(claim) for claim in _own(output, order)}
     evidence = {item.id: item for item in output.evidence}
     pieces: list[_Piece] = []
     taken: list[tuple[int, int]] = []
     for claim in output.claims:
-        start = text.find(claim.statement)
-        while start >= 0 and _overlaps(taken, start, start + len(claim.statement)):
-            start = text.find(claim.statement, start + 1)
-        if start < 0:
+        place = _shown(text, claim.statement, taken)
+        if place is None:
             continue
-        end = start + len(claim.statement)
-        taken.append((start, end))
-        if claim.id not in carried:
-            span = SentenceSpan(text=claim.statement, start=start, end=end)
-            pieces.append(_Piece(span=span, claim=claim, quoted=_quoted(claim, evidence)))
+        taken.append(place)
+        if id(claim) in own:
+            span = SentenceSpan(text=claim.statement, start=place[0], end=place[1])
+            pieces.append(_Piece(span=span, claim=claim, quoted=_quoted(claim, evidence, held)))
     if order.agent.model_policy.kind != "embedded":
         taken += [(anchor.start, anchor.end) for anchor in find_anchors(text)]
         pieces += [_Piece(span=span) for span in _between(text, taken)]
     return sorted(pieces, key=lambda piece: piece.span.start)
 
 
-def _quoted(claim: Claim, evidence: Mapping[EvidenceId, Evidence]) -> Evidence | None:
+def _quoted(claim: Claim, evidence: Mapping[EvidenceId, Evidence], held: Held) -> EvidenceId | None:
     for identifier in claim.evidence:
         item = evidence.get(identifier)
-        if item is not None and claim.statement.strip() == item.text.strip():
-            return item
+        if item is not None and identifier in held and claim.statement.strip() == item.text.strip():
+            return identifier
     return None
 
 
@@ -197,8 +238,8 @@ def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return any(start < other_end and other_start < end for other_start, other_end in taken)
 
 
-def _supplied(output: WorkOutput, order: WorkOrder) -> Iterable[SuppliedText]:
-    """What the agent was handed, and what it fetched."""
+def _supplied(output: WorkOutput, order: WorkOrder, held: Held) -> Iterable[SuppliedText]:
+    """What the agent was handed, and what it fetched: evidence that the material does not hold was not fetched."""
     yield SuppliedText(text=order.subtask.title, kind="input", locator="title")
     for name, value in {**order.subtask.params, **order.params}.items():
         for text in value if isinstance(value, list | tuple) else [value]:
@@ -209,7 +250,7 @@ def _supplied(output: WorkOutput, order: WorkOrder) -> Iterable[SuppliedText]:
         for claim in given.claims:
             yield SuppliedText(text=claim.statement, kind="input", locator=f"{node}/{claim.id}")
     uris = {source.id: source.uri for source in output.sources}
-    for item in output.evidence:
+    for item in (item for item in output.evidence if item.id in held):
         where = item.locator
         locator = f"{uris.get(item.source, item.source)}:{where.start_line}-{where.end_line}"
         yield SuppliedText(text=item.text, kind="source", locator=locator)

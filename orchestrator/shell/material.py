@@ -31,15 +31,19 @@ def note_tools(library: NotesLibrary) -> dict[str, Tool]:
     return {spec.name: NoteTool(spec, tools) for spec in tools.specs}
 
 
-def label_of(library: NotesLibrary, evidence: Evidence) -> SectionLabel:
+def label_of(library: NotesLibrary, evidence: Evidence) -> SectionLabel | None:
     """Return the label of the section that `evidence` stands in, from the notes and never from the worker.
 
-    An excerpt over several sections has the label of the first. A source that the notes don't hold is unclassified:
-    that its citation is fabricated is for the verification to say.
+    `None` unless the notes hold exactly this excerpt at this place: a worker could otherwise give words the label of a
+    section that they don't stand in. An excerpt over several sections has the label of the first.
     """
     try:
         document = library.document(evidence.source)
     except UnknownNote:
-        return UNCLASSIFIED
-    entries = library.entries_in(document, evidence.locator.start_line, evidence.locator.end_line)
+        return None
+    where = evidence.locator
+    start, end = where.start_char, where.end_char
+    if not 0 <= start < end or document.text[start:end] != evidence.text:
+        return None
+    entries = library.entries_in(document, *document.line_range(start, end))
     return library.labels(entries[:1])[0] if entries else UNCLASSIFIED

@@ -59,7 +59,7 @@ class LocalDispatcher:
 
     def submit(self, ticket: Ticket, run: Run) -> None:
         """Queue `run` for `ticket`; a key that is queued or running already is not queued again."""
-        if ticket.key in self._known[ticket.key.node]:
+        if ticket.key in self._known[ticket.key.node] or ticket.key in self._running:
             return
         self._known[ticket.key.node].add(ticket.key)
         queued = _Queued(rank=(-ticket.priority, next(self._order)), ticket=ticket, run=run)
@@ -113,7 +113,9 @@ class LocalDispatcher:
         while self._heap and not self._held and len(self._running) < self._slots:
             queued = heapq.heappop(self._heap)
             ticket = queued.ticket
-            if ticket.key not in self._known[ticket.key.node] or ticket.key in self._running:
+            if not self._is_wanted(queued):
+                # It may have come here in the place of others that wait for a slot of its agent.
+                self._unpark(ticket.agent)
                 continue
             if self._per_agent[ticket.agent] >= ticket.agent_cap:
                 heapq.heappush(self._at_cap[ticket.agent], queued)
@@ -137,9 +139,20 @@ class LocalDispatcher:
             task.get_loop().call_exception_handler(
                 {"message": "an attempt broke its runner", "exception": error}
             )
-        waiting = self._at_cap.get(ticket.agent)
-        if waiting:
-            heapq.heappush(self._heap, heapq.heappop(waiting))
+        self._unpark(ticket.agent)
         self._start_what_fits()
         if not self._running:
             self._idle.set()
+
+    def _unpark(self, agent: AgentId) -> None:
+        """Put the first attempt that waits for a slot of `agent` back in line; cancelled ones are passed over."""
+        waiting = self._at_cap.get(agent)
+        while waiting:
+            queued = heapq.heappop(waiting)
+            if self._is_wanted(queued):
+                heapq.heappush(self._heap, queued)
+                return
+
+    def _is_wanted(self, queued: _Queued) -> bool:
+        key = queued.ticket.key
+        return key in self._known[key.node] and key not in self._running

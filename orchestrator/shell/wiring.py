@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from agents.evidence import Evidence
 from agents.models.embedders import UseEmbedder
 from agents.models.ports import ChatPort
-from agents.retrieval.library import UNCLASSIFIED, DomainSections, NotesLibrary, SectionLabel
+from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
+from agents.retrieval.reading import read_folder
 from agents.spec import AgentSpec
 from agents.tools.ports import Tool
 from agents.workers.embedded.registry import EmbeddedWorker
@@ -44,7 +46,7 @@ from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
 from orchestrator.verification.levels import StandardVerifier
-from orchestrator.verification.ports import FactSource
+from orchestrator.verification.ports import FactSource, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
 
 ProviderOf = Callable[[AgentSpec], ChatPort | None]
@@ -61,9 +63,10 @@ def _documents(folder: Path) -> tuple[FactSource, ...]:
     return (DocumentSource(folder),)
 
 
-def _unlabelled(evidence: Evidence) -> SectionLabel:
+def _held_nowhere(evidence: Evidence) -> SectionLabel | None:
+    """Without a folder of notes there is nothing that evidence could have been fetched from."""
     del evidence
-    return UNCLASSIFIED
+    return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,6 +87,8 @@ class Workshop:
     chat_for: ProviderOf = field(default=_no_chat)
     extra_tools: Mapping[str, Tool] = field(default_factory=dict)
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
+    verifier: Verifier | None = None
+    """Overrides the check stage; `None`: the standard one over `fact_sources`."""
     _labeller: DomainLabeller | None = None
     _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
 
@@ -101,12 +106,25 @@ class Workshop:
         return self._labeller
 
     def library(self, folder: Path) -> NotesLibrary:
-        """Return the notes below `folder`, read once per process; raises `FolderNotFound`."""
+        """Return the notes below `folder` as they are now; raises `FolderNotFound`.
+
+        They are read each time and searched by the same index as long as they say the same: what is costly is the
+        embedder's work on them.
+        """
+        corpus = read_folder(folder, now=lambda: datetime.fromisoformat(self.clock.now()))
         known = self._libraries.get(folder)
-        if known is None:
-            known = NotesLibrary.open(folder, embedder=self.embedder, labeller=DomainSections(self.labeller))
-            self._libraries[folder] = known
-        return known
+        if known is not None and (known.corpus.digest, known.corpus.skipped) == (
+            corpus.digest,
+            corpus.skipped,
+        ):
+            return known
+        library = NotesLibrary(corpus, embedder=self.embedder, labeller=DomainSections(self.labeller))
+        self._libraries[folder] = library
+        return library
+
+    def prepare(self, folder: Path) -> None:
+        """Read and index the notes below `folder`, unless that was done; raises `FolderNotFound`."""
+        _ = self.library(folder).index
 
     def executor(self, writer: Writer, journal: Journal, folder: Path | None) -> RunExecutor:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
@@ -123,9 +141,9 @@ class Workshop:
             scanner=LeakScanner(
                 EmbeddingDetector.sharing(self.labeller),
                 self.registry,
-                partial(label_of, library) if library is not None else _unlabelled,
+                partial(label_of, library) if library is not None else _held_nowhere,
             ),
-            verifier=StandardVerifier(self.fact_sources(folder) if folder is not None else ()),
+            verifier=self.verifier or self._verifier(folder),
             clock=self.clock,
         )
         slots = self.settings.max_in_flight or DEFAULT_MAX_IN_FLIGHT
@@ -139,6 +157,9 @@ class Workshop:
             clock=self.clock,
             holder=self.holder,
         )
+
+    def _verifier(self, folder: Path | None) -> Verifier:
+        return StandardVerifier(self.fact_sources(folder) if folder is not None else ())
 
     def _worker(self, agent: AgentSpec) -> Worker:
         if agent.model_policy.kind == "model":
