@@ -1,0 +1,141 @@
+"""Answer a request of a run, from whatever process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from agents.spec import AgentId
+from masks.bands import parse_mask_value
+from masks.domains import default_registry
+from orchestrator.core.errors import UnknownRequest
+from orchestrator.core.ids import RunId, run_of_request
+from orchestrator.core.requests import Answer, ChoiceId, Request
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.deciding import BY
+from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.summaries import run_document
+from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.run import answer as hand_over
+
+_VALUES: Final[dict[ChoiceId, tuple[str, ...]]] = {
+    "retry": ("guidance",),
+    "set_mask": ("agent", "domain", "value"),
+    "reassign": ("agent",),
+    "accept": (),
+    "abandon": ("guidance",),
+    "review": (),
+}
+"""The options that go with each choice. `guidance` may be left out, the others are needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer as it was typed."""
+
+    choice: str
+    guidance: str = ""
+    agent: str = ""
+    domain: str = ""
+    value: str = ""
+
+
+def answer(session: Session, request: str, reply: Reply) -> Result:
+    """Hand an answer over to its run.
+
+    Everything is checked before it is handed over: the first answer that is handed over stands. Raises
+    `UsageProblem`, `NotFound`, `UnknownDomain`, `MaskValueError`, `UnknownRequest` and `UnknownRun`.
+    """
+    run = _run_of(request)
+    state = run_state(session, run)
+    wanted = next((known for known in state.requests.values() if known.id == request), None)
+    if wanted is None:
+        raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
+    typed = _typed(state, wanted, reply)
+    hand_over(session.shop(), request, typed, by=BY)
+    lease = session.store().lease(run)
+    if lease is not None:
+        note = session.pick(
+            f"handed over; {lease.holder} executes the run. Follow it with: maskgrad watch {run}",
+            f"已转交；由 {lease.holder} 执行该运行。可跟踪：maskgrad watch {run}",
+        )
+    else:
+        note = session.pick(
+            f"written down; nobody executes the run now. Go on with: maskgrad resume {run}",
+            f"已记录；当前没有进程执行该运行。请继续：maskgrad resume {run}",
+        )
+    data = {**run_document(state), "answered": request, "choice": typed.choice, "executed": lease is not None}
+    return Result(data=data, notes=(note,))
+
+
+def _run_of(request: str) -> RunId:
+    try:
+        return run_of_request(request)
+    except ValueError:
+        raise UsageProblem(
+            "request_form",
+            en=f"{request!r} is no request id; accepted: ids like 'r-7k2m9d.q1', as `maskgrad show RUN` lists them",
+            zh=f"{request!r} 不是请求标识；可接受：形如 'r-7k2m9d.q1' 的标识，见 `maskgrad show RUN`",
+        ) from None
+
+
+def _typed(state: RunState, request: Request, reply: Reply) -> Answer:
+    choice = _choice(request, reply.choice)
+    given = {name for name in ("guidance", "agent", "domain", "value") if getattr(reply, name)}
+    wanted = _VALUES[choice]
+    missing = [name for name in wanted if name != "guidance" and name not in given]
+    surplus = sorted(given - set(wanted))
+    if missing or surplus:
+        raise _values_refused(choice, wanted, missing, surplus)
+    if reply.agent and AgentId(reply.agent) not in state.agents:
+        known = ", ".join(sorted(state.agents.keys()))
+        raise NotFound(
+            "unknown_agent",
+            en=f"run {state.run!r} has no agent {reply.agent!r}; accepted: {known}",
+            zh=f"运行 {state.run!r} 没有 agent {reply.agent!r}；可接受：{known}",
+        )
+    domain = _leaf(reply.domain) if reply.domain else ""
+    value = parse_mask_value(reply.value) if reply.value else None
+    return Answer(choice=choice, guidance=reply.guidance, agent=reply.agent, domain=domain, value=value)
+
+
+def _choice(request: Request, text: str) -> ChoiceId:
+    for known in get_args(ChoiceId):
+        if text == known and known in request.choices:
+            choice: ChoiceId = known
+            return choice
+    accepted = ", ".join(request.choices)
+    look = f"maskgrad show {run_of_request(request.id)}"
+    raise UsageProblem(
+        "invalid_answer",
+        en=f"{text!r} is no choice of request {request.id!r}; accepted: {accepted}. See: {look}",
+        zh=f"{text!r} 不是请求 {request.id!r} 的选项；可接受：{accepted}。查看：{look}",
+    )
+
+
+def _values_refused(
+    choice: str, wanted: tuple[str, ...], missing: list[str], surplus: list[str]
+) -> UsageProblem:
+    listed = " ".join(f"--{name}" for name in wanted) or "-"
+    lacks = " ".join(f"--{name}" for name in missing) or "-"
+    extra = " ".join(f"--{name}" for name in surplus) or "-"
+    return UsageProblem(
+        "invalid_answer",
+        en=f"{choice!r} does not fit its values: missing {lacks}, not accepted {extra}; accepted: {listed}",
+        zh=f"{choice!r} 的取值不符：缺少 {lacks}，不接受 {extra}；可接受：{listed}",
+    )
+
+
+def _leaf(text: str) -> str:
+    registry = default_registry()
+    domain = registry.resolve(text)
+    if not registry.is_leaf(domain):
+        leaves = ", ".join(registry.leaves_under(domain))
+        raise UsageProblem(
+            "domain_not_a_leaf",
+            en=f"{text!r} stands for several domains; accepted: one of {leaves}",
+            zh=f"{text!r} 代表多个知识域；可接受其中之一：{leaves}",
+        )
+    return domain

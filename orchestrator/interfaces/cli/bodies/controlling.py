@@ -1,0 +1,49 @@
+"""Pause and cancel a run that this or another process executes."""
+
+from __future__ import annotations
+
+from orchestrator.core.errors import WrongState
+from orchestrator.core.ids import RunId
+from orchestrator.core.state import ENDED
+from orchestrator.interfaces.cli.bodies.deciding import BY
+from orchestrator.interfaces.cli.bodies.executing import execute_quietly
+from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.run import post_control
+
+
+def pause(session: Session, run: str) -> Result:
+    """Ask the executor to start no further attempt; raises `WrongState` for a run that nobody executes."""
+    name = RunId(run)
+    state = run_state(session, run)
+    if session.store().lease(name) is None:
+        step = "show" if state.status in ENDED else "resume"
+        raise WrongState(
+            run, state.status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}"
+        )
+    post_control(session.shop(), name, "pause", by=BY)
+    note = session.pick(
+        f"asked; attempts under way are finished. Go on with: maskgrad resume {run}",
+        f"已请求；进行中的尝试会先完成。继续：maskgrad resume {run}",
+    )
+    return Result(data=run_document(state), notes=(note,))
+
+
+def cancel(session: Session, run: str) -> Result:
+    """Cancel a run; raises `WrongState` for one that ended.
+
+    While a process executes it, that process ends it. Otherwise it is ended here.
+    """
+    name = RunId(run)
+    state = post_control(session.shop(), name, "cancel", by=BY)
+    if state.status not in ENDED and session.store().lease(name) is None:
+        state = execute_quietly(session, name)
+    if state.status in ENDED:
+        note = f"{state.run}: {status_words(state.status, session.lang)}"
+    else:
+        note = session.pick(
+            f"asked; follow it with: maskgrad watch {run}", f"已请求；可跟踪：maskgrad watch {run}"
+        )
+    return Result(data=run_document(state), notes=(note,))

@@ -1,0 +1,110 @@
+"""Draft a run: from a goal, or with the proposal of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents.planning.embedded import EmptyGoal
+from graphs.contract import FORBIDDEN_DOMAIN_PREFIX
+from masks.domains import default_registry
+from orchestrator.core.errors import SourcesMissing
+from orchestrator.core.proposal import Proposal
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.documents import read_text
+from orchestrator.interfaces.cli.bodies.looking import proposal_of
+from orchestrator.interfaces.cli.bodies.reviewing import review_result
+from orchestrator.interfaces.cli.problems import UsageProblem
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.run import goal_of, revise, submit
+from orchestrator.shell.editing.changes import changes_between
+from orchestrator.shell.editing.document import from_document, goal_of_document
+from orchestrator.shell.proposing import ProposalOptions, draft_proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a draft is asked for with, as it was typed."""
+
+    goal: str
+    sources: str | None
+    allow_unresolved: bool
+    forbid: tuple[str, ...]
+    file: str | None
+
+
+def plan(session: Session, draft: Draft) -> Result:
+    """Draft a run and return its review; raises as `draft_run` does."""
+    return review_result(session, draft_run(session, draft))
+
+
+def draft_run(session: Session, draft: Draft) -> RunState:
+    """Draft a run and return it in review.
+
+    With a file, revision 1 is the planner's and revision 2 the file's; nothing is created when the file has errors.
+    Raises `EmptyGoal`, `FolderNotFound`, `UnknownDomain`, `DesignError`, `SourcesMissing` for a plan that searches
+    without a folder, `InvalidProposal` and `NotFound` for a file, and what the store raises.
+    """
+    if draft.file is not None:
+        return _from_file(session, draft)
+    if not draft.goal.strip():
+        raise EmptyGoal(draft.goal)
+    session.talk("reading the notes and drafting …", "正在读取资料并起草……")
+    return _submit(session, draft)
+
+
+def _submit(session: Session, draft: Draft) -> RunState:
+    shop, options = session.shop(), _options(draft)
+    if draft.sources is None and _searches(draft_proposal(shop, goal_of(draft.goal, (), None), options)):
+        # Found before a run exists: its goal could not be given a folder afterwards.
+        raise SourcesMissing
+    sources = (Path(draft.sources),) if draft.sources is not None else ()
+    return submit(shop, draft.goal, sources=sources, options=options)
+
+
+def _from_file(session: Session, draft: Draft) -> RunState:
+    assert draft.file is not None, "called for a file"
+    _refuse_beside_file(draft)
+    text = read_text(draft.file)
+    goal = goal_of_document(text)
+    session.talk("reading the notes and drafting …", "正在读取资料并起草……")
+    shop = session.shop()
+    edited = from_document(text, draft_proposal(shop, goal, ProposalOptions()), shop.registry, rebase=True)
+    if not goal.sources and _searches(edited):
+        raise SourcesMissing
+    state = submit(shop, goal.text, sources=[Path(folder) for folder in goal.sources], lang=goal.lang)
+    drafted = proposal_of(state)
+    # The run's goal names its folders as absolute paths; the file may not.
+    edited = replace(edited, goal=drafted.goal)
+    changes = changes_between(drafted, edited, shop.registry, goal.lang)
+    return revise(shop, state.run, edited, changes) if changes else state
+
+
+def _refuse_beside_file(draft: Draft) -> None:
+    given = [
+        name
+        for name, value in (
+            ("GOAL", draft.goal),
+            ("--sources", draft.sources),
+            ("--allow-unresolved", draft.allow_unresolved),
+            ("--forbid", draft.forbid),
+        )
+        if value
+    ]
+    if given:
+        raise UsageProblem(
+            "options_beside_file",
+            en=f"{', '.join(given)} can't be given with the file {draft.file!r}, which says all of it; change the file",
+            zh=f"{'、'.join(given)} 不能与文件 {draft.file!r} 同时给出，文件中已包含全部内容；请修改文件",
+        )
+
+
+def _options(draft: Draft) -> ProposalOptions:
+    registry = default_registry()
+    forbidden = tuple(f"{FORBIDDEN_DOMAIN_PREFIX}{registry.resolve(domain)}" for domain in draft.forbid)
+    return ProposalOptions(allow_unresolved=True if draft.allow_unresolved else None, forbidden=forbidden)
+
+
+def _searches(proposal: Proposal) -> bool:
+    return any(subtask.kind == "loop" for subtask in proposal.plan.subtasks)

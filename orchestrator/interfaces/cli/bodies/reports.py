@@ -1,0 +1,21 @@
+"""The delivered report of a run, from the store."""
+
+from __future__ import annotations
+
+from masks.domains import default_registry
+from orchestrator.core.report import REPORT, DeliveredReport, render_markdown
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.session import Session
+
+
+def delivered(session: Session, state: RunState) -> DeliveredReport | None:
+    """Return what a run delivered; `None` for one that delivered nothing (yet)."""
+    if state.report is None:
+        return None
+    return REPORT.validate_json(session.store().get_artefact(state.report))
+
+
+def report_text(session: Session, report: DeliveredReport) -> str:
+    """Return a report as Markdown in the reader's language; the text itself stays in the goal's."""
+    names = {domain.id: domain.names[session.lang] for domain in default_registry().domains}
+    return render_markdown(report, session.lang, domain_names=names)

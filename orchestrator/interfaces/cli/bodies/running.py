@@ -1,0 +1,152 @@
+"""`run` and `resume`: from a goal, a run or a file to what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from orchestrator.core.errors import WrongState
+from orchestrator.core.ids import RunId
+from orchestrator.core.state import ENDED, RunState
+from orchestrator.interfaces.cli.bodies.deciding import BY
+from orchestrator.interfaces.cli.bodies.drafting import Draft, draft_run
+from orchestrator.interfaces.cli.bodies.executing import execute_shown, outcome_of
+from orchestrator.interfaces.cli.bodies.gate import pass_gate
+from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.reviewing import waiting_result
+from orchestrator.interfaces.cli.bodies.takeover import free_from_the_dead
+from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.run import approve as approve_revision
+from orchestrator.run import post_control, run_again
+from orchestrator.shell.store.errors import UnknownRun
+
+APPROVED_UNSEEN: Final = "--approve"
+"""How an approval by `run --approve` stands in the log."""
+
+_YAML: Final = (".yaml", ".yml")
+
+
+def run(session: Session, draft: Draft, *, approve: bool) -> Result:
+    """Draft or open a run, have it approved and execute it.
+
+    Without a terminal nothing is approved: the review is returned with the code `WAITING`. A run that ended is run
+    again as a new one. Raises as `draft_run` and `orchestrator.run.execute` do.
+    """
+    state = _opened(session, draft)
+    if state.status == "reviewing":
+        if approve:
+            assert state.sha256 is not None, "a run in review has a hash"
+            revision = proposal_of(state).revision
+            approve_revision(session.shop(), state.run, revision, state.sha256, by=APPROVED_UNSEEN)
+        elif session.interactive:
+            state = pass_gate(session, state)
+            if state.status in ENDED or state.status == "reviewing":
+                return outcome_of(session, state)
+        else:
+            return waiting_result(session, state)
+    return execute_shown(session, state.run)
+
+
+def resume(session: Session, run: str) -> Result:
+    """Go on with a run: let its executor go on where one lives, else execute it here.
+
+    Raises `WrongState` for a run that was never approved; a run that ended is only shown.
+    """
+    name = RunId(run)
+    state = run_state(session, run)
+    if state.status in ENDED:
+        return outcome_of(session, state)
+    if state.status in ("drafting", "reviewing"):
+        raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
+    lease = free_from_the_dead(session.shop(), name)
+    if state.paused or _pause_waits(session, name):
+        post_control(session.shop(), name, "continue", by=BY)
+        if lease is not None:
+            note = session.pick(
+                f"asked {lease.holder} to go on. Follow it with: maskgrad watch {run}",
+                f"已请 {lease.holder} 继续。可跟踪：maskgrad watch {run}",
+            )
+            return Result(data=_document(state), notes=(note,))
+    return execute_shown(session, name)
+
+
+def _pause_waits(session: Session, run: RunId) -> bool:
+    """Whether a request to pause was left behind by an executor that went away: it would hold the next one up."""
+    return any(message.kind == "pause" for message in session.store().pending(run))
+
+
+def _opened(session: Session, draft: Draft) -> RunState:
+    """Return the run that the first argument names, or a new one for a file or a goal."""
+    if _is_run(session, draft.goal):
+        _refuse_draft_options(draft)
+        state = run_state(session, draft.goal)
+        if state.status in ENDED:
+            state = run_again(session.shop(), state.run)
+            session.talk(
+                f"{draft.goal} has ended; its proposal is run again as {state.run}",
+                f"{draft.goal} 已结束；以新运行 {state.run} 再次执行其方案",
+            )
+        return state
+    file = _file_named(draft.goal)
+    return draft_run(session, replace(draft, goal="", file=file) if file is not None else draft)
+
+
+def _is_run(session: Session, text: str) -> bool:
+    if not text or text != text.strip() or any(c.isspace() for c in text):
+        return False
+    try:
+        session.store().run(text)
+    except UnknownRun:
+        if text.startswith("r-") and text.isascii() and len(text) <= _ID_LENGTH:
+            raise
+        return False
+    return True
+
+
+_ID_LENGTH: Final = 12
+"""A word of at most this length that begins with `r-` was meant to be the id of a run, not a goal."""
+
+
+def _refuse_draft_options(draft: Draft) -> None:
+    given = [
+        option
+        for option, value in (
+            ("--sources", draft.sources),
+            ("--allow-unresolved", draft.allow_unresolved),
+            ("--forbid", draft.forbid),
+        )
+        if value
+    ]
+    if given:
+        raise UsageProblem(
+            "options_of_a_draft",
+            en=f"{', '.join(given)} belong to a new goal and can't change run {draft.goal!r}; "
+            f"edit it: maskgrad edit {draft.goal}",
+            zh=f"{'、'.join(given)} 只用于新目标，不能改变运行 {draft.goal!r}；请编辑：maskgrad edit {draft.goal}",
+        )
+
+
+def _file_named(text: str) -> str | None:
+    if not text or "\n" in text:
+        return None
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):
+        return None
+    if is_file:
+        return text
+    if text.lower().endswith(_YAML) and not any(c.isspace() for c in text):
+        raise NotFound(
+            "file_not_found",
+            en=f"there is no file {text!r}; accepted: a YAML file that "
+            "`maskgrad export RUN --format yaml` wrote, a run, or a goal",
+            zh=f"没有文件 {text!r}；可接受：由 `maskgrad export RUN --format yaml` 写出的 YAML 文件、运行标识或目标",
+        )
+    return None
+
+
+def _document(state: RunState) -> dict[str, object]:
+    return {"run": state.run, "status": state.status}

@@ -1,0 +1,54 @@
+"""Show a run as it is now."""
+
+from __future__ import annotations
+
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
+from orchestrator.interfaces.cli.bodies.summaries import (
+    next_step,
+    node_documents,
+    node_lines,
+    request_lines,
+    run_document,
+    status_words,
+)
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
+
+
+def show(session: Session, run: str) -> Result:
+    """Return state, sub-tasks, open requests, who executes it, and the report if there is one."""
+    state = run_state(session, run)
+    lease = session.store().lease(state.run)
+    holder = lease.holder if lease is not None else None
+    report = delivered(session, state)
+    lines = state_lines(session, state, holder)
+    if report is not None:
+        lines += ["", report_text(session, report)]
+    document = {**run_document(state), "holder": holder, "nodes": node_documents(state)}
+    step = next_step(state)
+    notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
+    return Result(data=document, text="\n".join(lines), notes=notes)
+
+
+def state_lines(session: Session, state: RunState, holder: str | None) -> list[str]:
+    """Return a run's state for people."""
+    lang = session.lang
+    goal = state.created.goal if state.created is not None else ""
+    lines = [
+        f"{state.run}  {status_words(state.status, lang)}  #{state.seq}",
+        session.pick("goal: ", "目标：") + one_line(goal, 300),
+    ]
+    if holder is not None:
+        lines.append(session.pick("executed by: ", "执行者：") + holder)
+    lines += node_lines(state, lang)
+    for gap in state.gaps:
+        lines.append(session.pick("missing: ", "缺少：") + one_line(gap, 300))
+    for key in sorted(state.requests.keys()):
+        lines += ["", *request_lines(state.requests[key], lang)]
+    if state.internal_error:
+        last = state.internal_error.strip().splitlines()[-1]
+        lines.append(session.pick("error of the program: ", "程序错误：") + one_line(last, 300))
+    return lines

@@ -1,0 +1,184 @@
+"""A run in a few words, and as JSON: the same summary wherever a command ends with a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from orchestrator.core.proposal import HASH_PREFIX_LENGTH
+from orchestrator.core.requests import CHOICES, REASONS, Request, answer_schema
+from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
+from orchestrator.interfaces.cli.bodies.looking import nodes_of
+from orchestrator.interfaces.cli.problems import Lang, pick
+from orchestrator.interfaces.cli.streams import one_line
+
+STATUS_WORDS: Final[Mapping[RunStatus, tuple[str, str]]] = {
+    "drafting": ("drafting", "起草中"),
+    "reviewing": ("in review", "审核中"),
+    "confirmed": ("approved, not begun", "已批准，未开始"),
+    "running": ("running", "运行中"),
+    "paused": ("paused", "已暂停"),
+    "suspended": ("suspended, needs you", "已挂起，需要您"),
+    "completed": ("completed", "已完成"),
+    "partial": ("partial", "部分完成"),
+    "blocked": ("blocked", "受阻"),
+    "cancelled": ("cancelled", "已取消"),
+    "failed": ("failed", "失败"),
+}
+"""The states of a run in words."""
+
+NODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "pending": ("waiting", "等待"),
+    "ready": ("ready", "就绪"),
+    "running": ("running", "运行中"),
+    "verifying": ("checking", "核验中"),
+    "accepted": ("accepted", "已接受"),
+    "blocked": ("blocked", "受阻"),
+    "suspended": ("needs you", "需要您"),
+    "skipped": ("given up", "已放弃"),
+}
+"""The states of a sub-task in words."""
+
+
+def status_words(status: RunStatus, lang: Lang) -> str:
+    """Return a run's state in words."""
+    return pick(lang, *STATUS_WORDS[status])
+
+
+def approval_of(state: RunState) -> str | None:
+    """Return `ID@REV-HASH8` of the revision under review; `None` outside of a review."""
+    if state.status != "reviewing" or state.proposal is None or state.sha256 is None:
+        return None
+    return f"{state.run}@{state.proposal.revision}-{state.sha256[:HASH_PREFIX_LENGTH]}"
+
+
+def next_step(state: RunState) -> str | None:
+    """Return the command that takes a run further; `None` for one that ended."""
+    token = approval_of(state)
+    if token is not None:
+        return f"maskgrad approve {token}"
+    if state.requests and state.status == "suspended":
+        first = min(state.requests.keys())
+        return f"maskgrad answer {first} {state.requests[first].choices[0]}"
+    if state.status == "confirmed":
+        return f"maskgrad run {state.run}"
+    return None if state.status in ENDED else f"maskgrad resume {state.run}"
+
+
+def run_document(state: RunState) -> dict[str, Any]:
+    """Return a run as a JSON object."""
+    counts = state.counts
+    return {
+        "run": state.run,
+        "status": state.status,
+        "seq": state.seq,
+        "goal": state.created.goal if state.created is not None else None,
+        "revision": state.proposal.revision if state.proposal is not None else None,
+        "sha256": state.sha256,
+        "approved_revision": state.approved_revision,
+        "approval": approval_of(state),
+        "counts": {
+            "total": len(state.nodes),
+            "accepted": counts.accepted,
+            "active": counts.active,
+            "ready": counts.ready,
+            "blocked": counts.blocked,
+            "suspended": counts.suspended,
+            "skipped": counts.skipped,
+        },
+        "requests": [request_document(state.requests[key]) for key in sorted(state.requests.keys())],
+        "gaps": list(state.gaps),
+        "stopped": state.stopped,
+        "result": state.result,
+        "next": next_step(state),
+    }
+
+
+def request_document(request: Request) -> dict[str, Any]:
+    """Return an open request as a JSON object, with the schema of its answers."""
+    return {
+        "id": request.id,
+        "kind": request.kind,
+        "node": request.node,
+        "reason": request.reason,
+        "detail": request.detail,
+        "choices": list(request.choices),
+        "schema": answer_schema(request.choices),
+        "attempts": [
+            {
+                "generation": row.generation,
+                "attempt": row.attempt,
+                "agent": row.agent,
+                "outcome": row.outcome,
+                "repair": row.repair,
+            }
+            for row in request.attempts
+        ],
+    }
+
+
+def request_lines(request: Request, lang: Lang) -> list[str]:
+    """Return an open request for people: why, what was tried, and each choice with its command."""
+    lines = [
+        f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
+        f"  {one_line(request.detail, 300)}",
+    ]
+    if request.attempts:
+        lines.append(pick(lang, "  tried:", "  已尝试："))
+    for row in request.attempts:
+        repair = f" · {row.repair}" if row.repair else ""
+        lines.append(f"    {row.generation}.{row.attempt}  {row.agent}  {row.outcome}{repair}")
+    lines.append(pick(lang, "  choices:", "  选项："))
+    for choice in request.choices:
+        values = {
+            "retry": " [--guidance TEXT]",
+            "set_mask": " --agent AGENT --domain DOMAIN --value VALUE",
+            "reassign": " --agent AGENT",
+        }.get(choice, "")
+        lines.append(f"    maskgrad answer {request.id} {choice}{values}    {CHOICES[choice][lang]}")
+    return lines
+
+
+def node_word(node: NodeState, lang: Lang) -> str:
+    """Return a sub-task's state in words."""
+    return pick(lang, *NODE_WORDS["ready" if node.ready else node.status])
+
+
+def node_lines(state: RunState, lang: Lang) -> list[str]:
+    """Return one line per sub-task: state, agent, attempts, title."""
+    lines = []
+    for name in nodes_of(state):
+        node = state.nodes.get(name)
+        title = _title(state, name)
+        if node is None:
+            lines.append(f"  {name:<5} {title}")
+            continue
+        agent = state.assigned.get(name, "")
+        tries = f"{node.generation}.{node.attempt}"
+        lines.append(f"  {name:<5} {node_word(node, lang):<9} {agent:<8} {tries:<5} {title}")
+    return lines
+
+
+def node_documents(state: RunState) -> list[dict[str, Any]]:
+    """Return the sub-tasks as JSON objects."""
+    documents = []
+    for name in nodes_of(state):
+        node = state.nodes.get(name)
+        documents.append(
+            {
+                "node": name,
+                "title": _title(state, name),
+                "agent": state.assigned.get(name),
+                "status": ("ready" if node.ready else node.status) if node is not None else "draft",
+                "generation": node.generation if node is not None else 0,
+                "attempt": node.attempt if node is not None else 0,
+                "depth": node.depth if node is not None else 0,
+                "repairs": list(node.repairs) if node is not None else [],
+            }
+        )
+    return documents
+
+
+def _title(state: RunState, name: str) -> str:
+    tasks = state.proposal.plan.subtasks if state.proposal is not None else ()
+    return next((one_line(task.title, 80) for task in tasks if task.id == name), "")

@@ -1,0 +1,291 @@
+"""Declare the commands: names, arguments, options. What each does is in `bodies`, what its help says in `help_texts`.
+
+Every value is taken as text and read by the body, so that a wrong one is refused in the reader's language with what is
+accepted. Bodies are imported when they are called (see `opening` for the reason).
+"""
+
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from orchestrator.interfaces.cli.completion import complete_domains, complete_requests, complete_runs
+from orchestrator.interfaces.cli.help_page import CommandPage, GroupPage
+from orchestrator.interfaces.cli.session import perform
+
+NEGATIVE_NUMBERS: Final = {"ignore_unknown_options": True}
+"""Lets `-1` be a mask value instead of an option."""
+
+Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_runs)]
+Sources = Annotated[str | None, typer.Option("--sources", "-s", metavar="DIR")]
+Unresolved = Annotated[bool, typer.Option("--allow-unresolved")]
+Forbid = Annotated[
+    list[str] | None, typer.Option("--forbid", metavar="DOMAIN", autocompletion=complete_domains)
+]
+File = Annotated[str | None, typer.Option("--from", metavar="FILE")]
+DryRun = Annotated[bool, typer.Option("--dry-run")]
+
+
+def make_app() -> typer.Typer:
+    """Return the application with every command."""
+    names = {"help_option_names": ["-h", "--help"]}
+    app = typer.Typer(
+        name="maskgrad",
+        cls=GroupPage,
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=names,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name, function in _COMMANDS.items():
+        app.command(name, cls=CommandPage)(function)
+    masks = typer.Typer(cls=GroupPage, rich_markup_mode=None)
+    masks.command("show", cls=CommandPage)(masks_show)
+    masks.command("set", cls=CommandPage, context_settings=NEGATIVE_NUMBERS)(masks_set)
+    app.add_typer(masks, name="masks")
+    domains = typer.Typer(cls=GroupPage, rich_markup_mode=None)
+    domains.callback(invoke_without_command=True)(_domains)
+    domains.command("list", cls=CommandPage)(domains_list)
+    domains.command("show", cls=CommandPage)(domains_show)
+    app.add_typer(domains, name="domains")
+    for name, function in _LAST.items():
+        app.command(name, cls=CommandPage)(function)
+    return app
+
+
+def _root(context: typer.Context, version: Annotated[bool, typer.Option("--version")] = False) -> int:
+    from orchestrator.interfaces.cli.bodies.front import front
+
+    if context.invoked_subcommand is not None:
+        return 0
+    return perform(context, lambda session: front(session, context.get_help(), version=version))
+
+
+def plan(
+    context: typer.Context,
+    goal: Annotated[str, typer.Argument(metavar="GOAL")] = "",
+    sources: Sources = None,
+    allow_unresolved: Unresolved = False,
+    forbid: Forbid = None,
+    file: File = None,
+) -> int:
+    from orchestrator.interfaces.cli.bodies.drafting import Draft, plan
+
+    draft = Draft(
+        goal=goal,
+        sources=sources,
+        allow_unresolved=allow_unresolved,
+        forbid=tuple(forbid or ()),
+        file=file,
+    )
+    return perform(context, lambda session: plan(session, draft))
+
+
+def review(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.reviewing import review
+
+    return perform(context, lambda session: review(session, run))
+
+
+def edit(context: typer.Context, run: Run, file: File = None, dry_run: DryRun = False) -> int:
+    from orchestrator.interfaces.cli.bodies.editing import edit
+
+    return perform(context, lambda session: edit(session, run, file=file, dry_run=dry_run))
+
+
+def approve(context: typer.Context, token: Annotated[str, typer.Argument(metavar="ID@REV-HASH8")]) -> int:
+    from orchestrator.interfaces.cli.bodies.deciding import approve
+
+    return perform(context, lambda session: approve(session, token))
+
+
+def reject(
+    context: typer.Context, run: Run, note: Annotated[str, typer.Option("--note", metavar="TEXT")] = ""
+) -> int:
+    from orchestrator.interfaces.cli.bodies.deciding import reject
+
+    return perform(context, lambda session: reject(session, run, note))
+
+
+def request_changes(
+    context: typer.Context, run: Run, note: Annotated[str, typer.Argument(metavar="NOTE")]
+) -> int:
+    from orchestrator.interfaces.cli.bodies.deciding import request_changes
+
+    return perform(context, lambda session: request_changes(session, run, note))
+
+
+def run(
+    context: typer.Context,
+    what: Annotated[str, typer.Argument(metavar="GOAL|RUN|FILE", autocompletion=complete_runs)],
+    sources: Sources = None,
+    allow_unresolved: Unresolved = False,
+    forbid: Forbid = None,
+    approve: Annotated[bool, typer.Option("--approve")] = False,
+) -> int:
+    from orchestrator.interfaces.cli.bodies.drafting import Draft
+    from orchestrator.interfaces.cli.bodies.running import run
+
+    draft = Draft(
+        goal=what, sources=sources, allow_unresolved=allow_unresolved, forbid=tuple(forbid or ()), file=None
+    )
+    return perform(context, lambda session: run(session, draft, approve=approve))
+
+
+def watch(
+    context: typer.Context, run: Run, after: Annotated[str, typer.Option("--after", metavar="SEQ")] = "0"
+) -> int:
+    from orchestrator.interfaces.cli.bodies.watching import watch
+
+    return perform(context, lambda session: watch(session, run, after))
+
+
+def resume(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.running import resume
+
+    return perform(context, lambda session: resume(session, run))
+
+
+def answer(
+    context: typer.Context,
+    request: Annotated[str, typer.Argument(metavar="REQUEST", autocompletion=complete_requests)],
+    choice: Annotated[str, typer.Argument(metavar="CHOICE")],
+    guidance: Annotated[str, typer.Option("--guidance", metavar="TEXT")] = "",
+    agent: Annotated[str, typer.Option("--agent", metavar="AGENT")] = "",
+    domain: Annotated[str, typer.Option("--domain", metavar="DOMAIN", autocompletion=complete_domains)] = "",
+    value: Annotated[str, typer.Option("--value", metavar="VALUE")] = "",
+) -> int:
+    from orchestrator.interfaces.cli.bodies.answering import Reply, answer
+
+    reply = Reply(choice=choice, guidance=guidance, agent=agent, domain=domain, value=value)
+    return perform(context, lambda session: answer(session, request, reply))
+
+
+def pause(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.controlling import pause
+
+    return perform(context, lambda session: pause(session, run))
+
+
+def cancel(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.controlling import cancel
+
+    return perform(context, lambda session: cancel(session, run))
+
+
+def replay(
+    context: typer.Context, run: Run, at: Annotated[str, typer.Option("--at", metavar="SEQ")] = ""
+) -> int:
+    from orchestrator.interfaces.cli.bodies.replaying import replay
+
+    return perform(context, lambda session: replay(session, run, at))
+
+
+def leaks(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.leaking import leaks
+
+    return perform(context, lambda session: leaks(session, run))
+
+
+def evidence(
+    context: typer.Context, run: Run, node: Annotated[str, typer.Argument(metavar="NODE")] = ""
+) -> int:
+    from orchestrator.interfaces.cli.bodies.evidencing import evidence
+
+    return perform(context, lambda session: evidence(session, run, node))
+
+
+def runs(
+    context: typer.Context, limit: Annotated[str, typer.Option("--limit", "-n", metavar="N")] = "20"
+) -> int:
+    from orchestrator.interfaces.cli.bodies.listing import runs
+
+    return perform(context, lambda session: runs(session, limit))
+
+
+def show(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.showing import show
+
+    return perform(context, lambda session: show(session, run))
+
+
+def masks_show(context: typer.Context, run: Run) -> int:
+    from orchestrator.interfaces.cli.bodies.masking import masks_show
+
+    return perform(context, lambda session: masks_show(session, run))
+
+
+def masks_set(
+    context: typer.Context,
+    run: Run,
+    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", autocompletion=complete_domains)],
+    value: Annotated[str, typer.Argument(metavar="VALUE")],
+    dry_run: DryRun = False,
+) -> int:
+    from orchestrator.interfaces.cli.bodies.masking import masks_set
+
+    return perform(context, lambda session: masks_set(session, run, agent, domain, value, dry_run=dry_run))
+
+
+def _domains(context: typer.Context) -> int:
+    return domains_list(context) if context.invoked_subcommand is None else 0
+
+
+def domains_list(context: typer.Context) -> int:
+    from orchestrator.interfaces.cli.bodies.domains import domains_list
+
+    return perform(context, domains_list)
+
+
+def domains_show(
+    context: typer.Context,
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", autocompletion=complete_domains)],
+) -> int:
+    from orchestrator.interfaces.cli.bodies.domains import domains_show
+
+    return perform(context, lambda session: domains_show(session, domain))
+
+
+def export(
+    context: typer.Context,
+    run: Run,
+    format_: Annotated[str, typer.Option("--format", "-f", metavar="FORMAT")] = "md",
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE")] = None,
+) -> int:
+    from orchestrator.interfaces.cli.bodies.exporting import export
+
+    return perform(context, lambda session: export(session, run, format_, output))
+
+
+def doctor(context: typer.Context) -> int:
+    from orchestrator.interfaces.cli.bodies.doctor import doctor
+
+    return perform(context, doctor)
+
+
+_COMMANDS: Final = {
+    "plan": plan,
+    "review": review,
+    "edit": edit,
+    "approve": approve,
+    "reject": reject,
+    "request-changes": request_changes,
+    "run": run,
+    "watch": watch,
+    "resume": resume,
+    "answer": answer,
+    "pause": pause,
+    "cancel": cancel,
+    "show": show,
+    "runs": runs,
+    "evidence": evidence,
+    "leaks": leaks,
+    "replay": replay,
+}
+"""In the order of the help: from a goal to what came of it."""
+_LAST: Final = {"export": export, "doctor": doctor}

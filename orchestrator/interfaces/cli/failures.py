@@ -1,0 +1,214 @@
+"""Turn every error that may reach a person into one message in their language, a stable code and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
+
+from agents.planning.embedded import EmptyGoal
+from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound
+from agents.roster import UnknownAgent
+from graphs.editing.errors import EditError
+from masks.errors import MaskError, UnknownDomain
+from orchestrator.core.errors import InvalidProposal, RunError, SourcesMissing, UnknownRequest
+from orchestrator.core.events import UnreadableEvent
+from orchestrator.core.requests import InvalidAnswer
+from orchestrator.core.transition import BrokenLog
+from orchestrator.interfaces.cli.exit_codes import ExitCode
+from orchestrator.interfaces.cli.problems import ErrorKind, Lang, Problem, pick
+from orchestrator.interfaces.cli.results import Failure
+from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.journal import JournalBroken
+from orchestrator.shell.settings import InvalidSetting
+from orchestrator.shell.store.errors import (
+    AlreadyRecorded,
+    ArtefactCorrupted,
+    ArtefactMissing,
+    HeadMoved,
+    NotStorable,
+    RunBusy,
+    StaleLease,
+    StoreBusy,
+    StoreError,
+    StoreUnavailable,
+    UnknownRun,
+)
+
+EXIT_OF_KIND: Final[Mapping[ErrorKind, ExitCode]] = {
+    "usage": ExitCode.USAGE,
+    "not_found": ExitCode.USAGE,
+    "invalid": ExitCode.USAGE,
+    "state": ExitCode.USAGE,
+    "busy": ExitCode.USAGE,
+    "store": ExitCode.FAILED,
+    "unavailable": ExitCode.UNAVAILABLE,
+    "interrupted": ExitCode.INTERRUPTED,
+    "internal": ExitCode.FAILED,
+}
+"""Which kind of error ends the process with which code."""
+
+_HINTS: Final[Mapping[ErrorKind, Mapping[Lang, str]]] = {
+    "usage": {"en": "maskgrad COMMAND --help", "zh": "maskgrad 命令 --help"},
+    "not_found": {"en": "maskgrad runs", "zh": "maskgrad runs"},
+    "invalid": {"en": "maskgrad edit ID --from FILE", "zh": "maskgrad edit ID --from 文件"},
+    "state": {"en": "maskgrad show RUN", "zh": "maskgrad show RUN"},
+    "busy": {"en": "maskgrad watch RUN", "zh": "maskgrad watch RUN"},
+    "store": {"en": "maskgrad doctor", "zh": "maskgrad doctor"},
+    "unavailable": {"en": "maskgrad doctor", "zh": "maskgrad doctor"},
+    "interrupted": {"en": "maskgrad resume RUN", "zh": "maskgrad resume RUN"},
+    "internal": {"en": "maskgrad doctor", "zh": "maskgrad doctor"},
+}
+
+_CODES: Final[Mapping[type[BaseException], str]] = {
+    EmptyGoal: "empty_goal",
+    FolderNotFound: "folder_not_found",
+    InvalidAnswer: "invalid_answer",
+    InvalidSetting: "invalid_setting",
+    UnknownAgent: "unknown_agent",
+    UnreadableEvent: "unreadable_event",
+    BrokenLog: "broken_log",
+}
+"""Codes of the errors that carry none themselves."""
+
+
+@runtime_checkable
+class _Bilingual(Protocol):
+    def message(self, lang: Lang) -> str: ...
+
+
+def failure_of(error: BaseException, lang: Lang, *, home: Path | None) -> Failure:
+    """Return what to show for `error`, in `lang`.
+
+    An error of no known family is a bug of ours: its trace goes to a file below `home` (or the system's folder for
+    temporary files), never to the terminal.
+    """
+    if isinstance(error, JournalBroken) and error.__cause__ is not None:
+        return failure_of(error.__cause__, lang, home=home)
+    kind = _kind(error)
+    if kind is None:
+        return _internal(error, lang, home)
+    return Failure(
+        kind=kind,
+        code=_code(error),
+        message=_message(error, lang),
+        hint=_HINTS[kind][lang],
+        retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
+        exit=EXIT_OF_KIND[kind],
+    )
+
+
+def _kind(error: BaseException) -> ErrorKind | None:
+    match error:
+        case Problem():
+            return error.kind
+        case UnknownRun() | UnknownRequest() | UnknownDomain() | UnknownAgent() | FolderNotFound():
+            return "not_found"
+        case InvalidProposal() | EditError():
+            return "invalid"
+        case (
+            SourcesMissing() | MaskError() | EmptyGoal() | InvalidAnswer() | InvalidSetting() | NotStorable()
+        ):
+            return "usage"
+        case RunBusy() | StoreBusy():
+            return "busy"
+        case RunError() | HeadMoved() | AlreadyRecorded() | StaleLease():
+            return "state"
+        case StoreUnavailable() | ArtefactMissing() | ArtefactCorrupted() | UnreadableEvent() | BrokenLog():
+            return "store"
+        case StoreError():
+            return "state"
+        case PackageNotFoundError() | ImportError() if not _is_ours(error):
+            return "unavailable"
+        case _:
+            return None
+
+
+def _is_ours(error: ImportError) -> bool:
+    """Whether a module of our own could not be imported: that is a bug, not a missing model."""
+    return (error.name or "").partition(".")[0] in ("masks", "graphs", "agents", "orchestrator", "")
+
+
+def _code(error: BaseException) -> str:
+    for family, code in _CODES.items():
+        if isinstance(error, family):
+            return code
+    if isinstance(error, ImportError):
+        return "package_missing"
+    return str(getattr(error, "code", "error"))
+
+
+def _message(error: BaseException, lang: Lang) -> str:
+    match error:
+        case _Bilingual():
+            return error.message(lang)
+        case EditError():
+            return error.render(lang)
+        case FolderNotFound() if lang == "zh":
+            what = "不是文件夹" if error.folder.exists() else "不存在"
+            suffixes = "、".join(NOTE_SUFFIXES)
+            return f"资料文件夹 {str(error.folder)!r} {what}；请给出含有 {suffixes} 文件的文件夹，或新建一个并放入笔记"
+        case UnknownAgent() if lang == "zh":
+            return f"名册中没有 agent {error.agent!r}；可用 `maskgrad show RUN` 查看名册"
+        case UnreadableEvent() | BrokenLog() if lang == "zh":
+            return f"运行的事件记录无法读取：{error}。请升级 maskgrad，或用 `maskgrad doctor` 检查存储"
+        case InvalidSetting() if lang == "zh":
+            return f"设置不可用：{error}"
+        case InvalidAnswer() if lang == "zh":
+            return f"回答不可接受：{error}"
+        case ImportError():
+            return pick(
+                lang,
+                f"the package {error.name!r} can't be used: {error}. Install maskgrad again in an environment of its own",
+                f"无法使用软件包 {error.name!r}：{error}。请在独立环境中重新安装 maskgrad",
+            )
+        case _:
+            return str(error)
+
+
+def _internal(error: BaseException, lang: Lang, home: Path | None) -> Failure:
+    what = one_line(f"{type(error).__name__}: {error}", 300)
+    file = keep_trace("".join(traceback.format_exception(error)), home)
+    return Failure(
+        kind="internal",
+        code="internal",
+        message=pick(
+            lang,
+            f"a bug of ours: {what}. What was recorded is kept. The trace is in {file}; please report it with that file",
+            f"本程序的错误：{what}。已记录的内容仍在。跟踪信息保存在 {file}；报告问题时请附上该文件",
+        ),
+        hint=_HINTS["internal"][lang],
+        retryable=False,
+        exit=ExitCode.FAILED,
+    )
+
+
+def keep_trace(trace: str, home: Path | None) -> str:
+    """Write a trace to a file of its own below `home` and return its path; `-` when no file can be written."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    text = f"{trace}\n{sys.version}\n"
+    for folder in (home / "errors" if home is not None else None, Path(tempfile.gettempdir())):
+        if folder is None:
+            continue
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # A name of its own for each error, and readable by nobody else: a trace may quote notes.
+            with tempfile.NamedTemporaryFile(
+                "w",
+                encoding="utf-8",
+                errors="backslashreplace",
+                dir=folder,
+                prefix=f"{stamp}-",
+                suffix=".txt",
+                delete=False,
+            ) as file:
+                file.write(text)
+                return file.name
+        except OSError:
+            continue
+    return "-"

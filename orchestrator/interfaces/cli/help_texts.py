@@ -1,0 +1,351 @@
+"""What the help says, in both languages, per command: what it does, its arguments and options, an example.
+
+The commands in `commands.py` carry no words: their help is looked up here by command path and parameter name.
+`docs/cli.md` and `docs/cli.zh-CN.md` are written from the same texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+Both = tuple[str, str]
+"""English and Chinese."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandHelp:
+    """The texts of one command."""
+
+    does: Both
+    """One sentence."""
+    more: Both = ("", "")
+    """What else to know."""
+    examples: tuple[str, ...] = ()
+    parameters: Mapping[str, Both] = field(default_factory=dict)
+    """By parameter name."""
+
+
+_RUN: Final[Both] = ("the run, as `maskgrad runs` lists it", "运行标识，见 `maskgrad runs`")
+_SOURCES: Final[Both] = (
+    "folder of notes (Markdown and text) to work from",
+    "资料文件夹（Markdown 与文本文件）",
+)
+_UNRESOLVED: Final[Both] = (
+    "questions may stay open, with what was searched; else they make the result partial",
+    "允许问题在说明检索过程后保持未解决；否则结果为部分完成",
+)
+_FORBID: Final[Both] = (
+    "knowledge domain that no agent may use (id, name or alias); may be repeated",
+    "任何 agent 都不得使用的知识域（标识、名称或别名）；可重复给出",
+)
+_DRY_RUN: Final[Both] = (
+    "show changes and consequences, save nothing",
+    "只显示改动与影响，不保存",
+)
+
+HELP: Final[Mapping[str, CommandHelp]] = {
+    "": CommandHelp(
+        does=(
+            "From a goal to a checked report: plan, review, masked execution, verification, report.",
+            "从目标到经核验的报告：计划、审核、带蒙版的执行、核验、报告。",
+        ),
+        more=(
+            "A draft is a run in review. Nothing is executed before its revision is approved.",
+            "草案是处于审核中的运行。修订版获批之前不会执行任何内容。",
+        ),
+        examples=(
+            'maskgrad run "How much does the battery system cost?" --sources examples/notes-en --approve',
+            'maskgrad plan "新线的通水日期是哪一天？" --sources examples/notes-zh',
+            "maskgrad runs --json",
+        ),
+        parameters={"version": ("show the version and exit", "显示版本后退出")},
+    ),
+    "plan": CommandHelp(
+        does=(
+            "Draft a plan for a goal, with agents and masks, and put it up for review.",
+            "为目标起草计划（含 agent 与蒙版），并提交审核。",
+        ),
+        more=(
+            "With --from, the proposal of a YAML file (`maskgrad export RUN --format yaml`) becomes the revision "
+            "under review, with its goal and its sources.",
+            "使用 --from 时，YAML 文件中的方案（`maskgrad export RUN --format yaml`）连同其目标与资料成为待审修订版。",
+        ),
+        examples=(
+            'maskgrad plan "How far apart must the battery containers stand?" --sources examples/notes-en',
+            "maskgrad plan --from proposal.yaml",
+        ),
+        parameters={
+            "goal": ("a question or a task, in English or Chinese", "问题或任务，中文或英文"),
+            "sources": _SOURCES,
+            "allow_unresolved": _UNRESOLVED,
+            "forbid": _FORBID,
+            "file": ("YAML file with a proposal to take over", "要采用的方案 YAML 文件"),
+        },
+    ),
+    "review": CommandHelp(
+        does=(
+            "Show the proposal of a run: what was understood, plan, agents, masks, coverage, envelope.",
+            "显示运行的方案：对目标的理解、计划、agent、蒙版、覆盖情况、修复范围。",
+        ),
+        examples=("maskgrad review r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "edit": CommandHelp(
+        does=(
+            "Edit the proposal under review as YAML; the result is its next revision.",
+            "以 YAML 编辑审核中的方案；结果成为下一修订版。",
+        ),
+        more=(
+            "Opens $VISUAL or $EDITOR. The text is checked; changes and consequences are shown. A text with errors is "
+            "kept in a file that is named, and --from goes on with it.",
+            "打开 $VISUAL 或 $EDITOR。文本会被检查，并显示改动与影响。有误的文本会保存在所示文件中，可用 --from 继续。",
+        ),
+        examples=("maskgrad edit r-7k2m9d", "maskgrad edit r-7k2m9d --from proposal.yaml --dry-run"),
+        parameters={
+            "run": _RUN,
+            "file": ("take the text from this file instead of an editor", "从此文件读取文本，而不打开编辑器"),
+            "dry_run": _DRY_RUN,
+        },
+    ),
+    "approve": CommandHelp(
+        does=(
+            "Approve exactly one revision of a proposal, named by run, revision and hash.",
+            "批准方案的某一修订版，由运行、修订号与哈希共同指明。",
+        ),
+        examples=("maskgrad approve r-7k2m9d@1-bea967f5",),
+        parameters={
+            "token": (
+                "ID@REV-HASH8, as `maskgrad review ID` ends",
+                "ID@REV-HASH8，见 `maskgrad review ID` 末尾",
+            )
+        },
+    ),
+    "reject": CommandHelp(
+        does=("Reject the proposal under review: the run ends.", "拒绝审核中的方案：运行结束。"),
+        examples=('maskgrad reject r-7k2m9d --note "wrong folder"',),
+        parameters={"run": _RUN, "note": ("why", "原因")},
+    ),
+    "request-changes": CommandHelp(
+        does=(
+            "Write down what should be different; the proposal stays in review.",
+            "写下希望的改动；方案仍处于审核中。",
+        ),
+        more=("Text is never an approval.", "文字从不视为批准。"),
+        examples=('maskgrad request-changes r-7k2m9d "leave out the insurance question"',),
+        parameters={"run": _RUN, "note": ("what should be different", "希望的改动")},
+    ),
+    "run": CommandHelp(
+        does=(
+            "Draft, have approved and execute; or execute a run; or take over a proposal from a file.",
+            "起草、送审并执行；或执行已有运行；或采用文件中的方案。",
+        ),
+        more=(
+            "In a terminal the review is shown and a numbered choice is asked for. Without a terminal nothing is "
+            "approved: the approve command is printed and the exit code is 3. A run that ended is run again as a new "
+            "run with a copy of its approved proposal. Ctrl-C stops it so that it can be resumed.",
+            "在终端中会显示审核内容并请求按编号选择。没有终端时不会批准任何内容：打印批准命令，退出码为 3。"
+            "已结束的运行会以其已批准方案的副本作为新运行再次执行。Ctrl-C 会停止运行，之后可继续。",
+        ),
+        examples=(
+            'maskgrad run "How much does the battery system cost?" --sources examples/notes-en --approve',
+            "maskgrad run r-7k2m9d",
+            "maskgrad run proposal.yaml",
+        ),
+        parameters={
+            "what": ("a goal, the id of a run, or a YAML file", "目标、运行标识或 YAML 文件"),
+            "sources": _SOURCES,
+            "allow_unresolved": _UNRESOLVED,
+            "forbid": _FORBID,
+            "approve": (
+                "approve the proposal as it is drafted, without showing it first",
+                "直接批准起草出的方案，不先展示",
+            ),
+        },
+    ),
+    "watch": CommandHelp(
+        does=(
+            "Follow a run that another process executes, until it rests.",
+            "跟踪由其他进程执行的运行，直到它停下。",
+        ),
+        more=(
+            "With --jsonl every event is printed as it is stored.",
+            "使用 --jsonl 时按存储的形式打印每个事件。",
+        ),
+        examples=("maskgrad watch r-7k2m9d", "maskgrad watch r-7k2m9d --jsonl --after 120"),
+        parameters={"run": _RUN, "after": ("begin behind this event", "从此事件之后开始")},
+    ),
+    "resume": CommandHelp(
+        does=(
+            "Go on with a run that was interrupted, paused or answered; nothing accepted runs again.",
+            "继续被中断、暂停或已回答的运行；已接受的内容不会重跑。",
+        ),
+        examples=("maskgrad resume r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "answer": CommandHelp(
+        does=(
+            "Answer a request of a run with one of its choices; works from any process.",
+            "以给定选项之一回答运行的请求；可在任何进程中执行。",
+        ),
+        examples=(
+            "maskgrad answer r-7k2m9d.q1 retry --guidance 'use the table of costs'",
+            "maskgrad answer r-7k2m9d.q1 set_mask --agent A1 --domain law.civil --value 0.40",
+        ),
+        parameters={
+            "request": ("the request, as `maskgrad show RUN` lists it", "请求标识，见 `maskgrad show RUN`"),
+            "choice": ("one of the choices of the request", "该请求的选项之一"),
+            "guidance": ("what the agent is told in addition (retry)", "附加说明（retry）"),
+            "agent": ("agent of the roster (reassign, set_mask)", "名册中的 agent（reassign、set_mask）"),
+            "domain": ("knowledge domain (set_mask)", "知识域（set_mask）"),
+            "value": ("mask value, -1.00 to 1.00 (set_mask)", "蒙版值，-1.00 到 1.00（set_mask）"),
+        },
+    ),
+    "pause": CommandHelp(
+        does=(
+            "Ask the process that executes a run to start no further attempt.",
+            "请执行该运行的进程不再开始新的尝试。",
+        ),
+        examples=("maskgrad pause r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "cancel": CommandHelp(
+        does=(
+            "Cancel a run for good; what was recorded stays readable.",
+            "彻底取消运行；已记录的内容仍可查看。",
+        ),
+        examples=("maskgrad cancel r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "replay": CommandHelp(
+        does=(
+            "Fold the log of a run again, to its end or to one event; nothing is executed.",
+            "重新折叠运行的事件记录，直到末尾或某一事件；不执行任何内容。",
+        ),
+        examples=("maskgrad replay r-7k2m9d --at 40",),
+        parameters={"run": _RUN, "at": ("number of the last event to fold", "要折叠的最后一个事件的序号")},
+    ),
+    "leaks": CommandHelp(
+        does=(
+            "List where agents used knowledge outside their masks, undeclared first.",
+            "列出 agent 使用蒙版之外知识的位置，未声明的在前。",
+        ),
+        examples=("maskgrad leaks r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "evidence": CommandHelp(
+        does=(
+            "Show what each claim rests on: file, lines, exact quote, verdict, level.",
+            "显示每条论断的依据：文件、行、原文、核验结论、级别。",
+        ),
+        examples=("maskgrad evidence r-7k2m9d", "maskgrad evidence r-7k2m9d n3"),
+        parameters={"run": _RUN, "node": ("one sub-task; else all", "某个子任务；缺省为全部")},
+    ),
+    "runs": CommandHelp(
+        does=("List runs, newest first.", "列出运行，最新的在前。"),
+        examples=("maskgrad runs --limit 5",),
+        parameters={"limit": ("at most so many", "最多列出的条数")},
+    ),
+    "show": CommandHelp(
+        does=(
+            "Show a run: state, sub-tasks, open requests, and its report if there is one.",
+            "显示运行：状态、子任务、待答请求，以及报告（如有）。",
+        ),
+        examples=("maskgrad show r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "masks": CommandHelp(
+        does=("Look at the masks of a run, or change one value.", "查看运行的蒙版，或修改一个值。"),
+        examples=("maskgrad masks show r-7k2m9d", "maskgrad masks set r-7k2m9d A1 law.civil 0.50"),
+    ),
+    "masks show": CommandHelp(
+        does=(
+            "Show agents by knowledge domains, with bands and origins.",
+            "按知识域显示各 agent 的蒙版、区间与来源。",
+        ),
+        examples=("maskgrad masks show r-7k2m9d",),
+        parameters={"run": _RUN},
+    ),
+    "masks set": CommandHelp(
+        does=(
+            "Set one mask value of a proposal under review; the result is its next revision.",
+            "设置审核中方案的一个蒙版值；结果成为下一修订版。",
+        ),
+        examples=("maskgrad masks set r-7k2m9d A1 law.civil 0.50", "maskgrad masks set r-7k2m9d A1 法律 -1"),
+        parameters={
+            "run": _RUN,
+            "agent": ("agent of the roster", "名册中的 agent"),
+            "domain": ("knowledge domain; a parent stands for its leaves", "知识域；上级域代表其所有下级"),
+            "value": ("mask value, -1.00 to 1.00 in steps of 0.01", "蒙版值，-1.00 到 1.00，步长 0.01"),
+            "dry_run": _DRY_RUN,
+        },
+    ),
+    "domains": CommandHelp(
+        does=(
+            "Look up knowledge domains; without a command, list them.",
+            "查询知识域；不带子命令时列出全部。",
+        ),
+        examples=("maskgrad domains", "maskgrad domains show 法律"),
+    ),
+    "domains list": CommandHelp(
+        does=("List the knowledge domains as a tree.", "以树形列出知识域。"),
+        examples=("maskgrad domains list --json",),
+    ),
+    "domains show": CommandHelp(
+        does=(
+            "Show one domain: names, aliases, description, key terms.",
+            "显示一个知识域：名称、别名、说明、关键词。",
+        ),
+        examples=("maskgrad domains show cs.databases",),
+        parameters={"domain": ("id, name or alias, in either language", "标识、名称或别名，中英文均可")},
+    ),
+    "export": CommandHelp(
+        does=("Write a run to a file or to stdout.", "将运行写入文件或标准输出。"),
+        more=(
+            "md: the report; json: the report with every citation; jsonl: the events; mermaid: the plan as a chart; "
+            "yaml: the proposal, to be edited and taken over with `plan --from`.",
+            "md：报告；json：含全部引用的报告；jsonl：事件；mermaid：计划图；yaml：方案，可编辑后用 `plan --from` 采用。",
+        ),
+        examples=(
+            "maskgrad export r-7k2m9d --format md -o report.md",
+            "maskgrad export r-7k2m9d --format mermaid",
+        ),
+        parameters={
+            "run": _RUN,
+            "format_": ("md, json, jsonl, mermaid or yaml", "md、json、jsonl、mermaid 或 yaml"),
+            "output": ("file to write; else stdout", "要写入的文件；缺省为标准输出"),
+        },
+    ),
+    "doctor": CommandHelp(
+        does=(
+            "Check the installation: import names, Python, packages, embedder, store, locale.",
+            "检查安装：导入名、Python、软件包、嵌入模型、存储、区域设置。",
+        ),
+        examples=("maskgrad doctor", "maskgrad doctor --json"),
+    ),
+}
+
+COMMON: Final[Mapping[str, Both]] = {
+    "help": ("show this help and exit", "显示此帮助后退出"),
+    "install_completion": ("install completion for the current shell", "为当前 shell 安装补全"),
+    "show_completion": ("show the completion script for the current shell", "显示当前 shell 的补全脚本"),
+}
+"""Options that Typer adds."""
+
+EVERYWHERE: Final[tuple[tuple[str, Both], ...]] = (
+    (
+        "--lang en|zh",
+        ("language; else MASKGRAD_LANG, else the locale", "语言；缺省取 MASKGRAD_LANG，再取区域设置"),
+    ),
+    ("--json", ("the result as one JSON object, errors too", "以一个 JSON 对象输出结果，错误也是")),
+    ("--jsonl", ("events as JSON lines, the result last", "以 JSON 行输出事件，最后一行为结果")),
+    (
+        "--display auto|live|plain|log|none",
+        (
+            "how progress is shown on stderr; else MASKGRAD_DISPLAY",
+            "标准错误上的进度显示方式；缺省取 MASKGRAD_DISPLAY",
+        ),
+    ),
+)
+"""Options that may stand anywhere on every command line."""

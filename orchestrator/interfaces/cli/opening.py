@@ -1,0 +1,30 @@
+"""Open the run store and the workshop, each only when a command needs it.
+
+This and `commands` are the only places that import our own modules inside functions: `maskgrad --help` and the
+completion of a shell must not wait for pydantic, numpy, LangGraph and an embedder that they don't use.
+"""
+
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.shell.settings import Settings
+    from orchestrator.shell.store.ports import RunStore
+    from orchestrator.shell.wiring import Workshop
+
+
+def open_store(settings: Settings) -> RunStore:
+    """Return the run store of `settings`; raises `StoreUnavailable` when it can't be opened."""
+    from orchestrator.shell.store.sqlite_store import SqliteStore
+
+    return SqliteStore(settings.store_path)
+
+
+def open_shop(settings: Settings, store: RunStore) -> Workshop:
+    """Return a workshop on `store`."""
+    from orchestrator.shell.wiring import Workshop
+
+    return Workshop(settings=settings, store=store)

@@ -1,0 +1,386 @@
+"""Say what an event changed: as fields for log lines and as a sentence for people.
+
+Calls of tools and models change no state; they are reported as activity of their sub-task only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from graphs.plan import NodeId
+from orchestrator.core.blockage import Blockage
+from orchestrator.core.events import (
+    AttemptCancelled,
+    AttemptFailed,
+    AttemptProduced,
+    AttemptRejected,
+    AttemptStarted,
+    AttemptVerified,
+    Backtracked,
+    BlockageClassified,
+    Body,
+    CallReturned,
+    CancelRequested,
+    ChangesWereRequested,
+    Event,
+    ExecutorTookOver,
+    FailureRemembered,
+    NodeAcceptedAsIs,
+    NodeReused,
+    NodesSkipped,
+    ProposalApproved,
+    ProposalDrafted,
+    ProposalRejected,
+    RequestAnswered,
+    RequestOpened,
+    RetryScheduled,
+    ReviewReopened,
+    RunContinued,
+    RunCreated,
+    RunEnded,
+    RunPaused,
+    RunSuspended,
+    SourcesRead,
+)
+from orchestrator.core.proposal import HASH_PREFIX_LENGTH
+from orchestrator.core.report import confidence_words
+from orchestrator.core.requests import REASONS
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.problems import Lang, pick
+from orchestrator.interfaces.cli.progress.repairs import repair_fields, repair_words
+from orchestrator.interfaces.cli.streams import one_line
+
+Weight = Literal["activity", "step", "attention"]
+"""`activity`: nothing changed yet; `step`: a change of state; `attention`: something a person should notice."""
+
+_SENTENCE = 200
+"""Characters of a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that an event changed."""
+
+    fields: tuple[tuple[str, object], ...]
+    """For a log line; keys are English."""
+    sentence: str
+    """For people, on one line."""
+    node: NodeId | None = None
+    weight: Weight = "step"
+
+
+class Narrator:
+    """Tells the changes of one run in order; it remembers why a sub-task was blocked, to name it as a cause."""
+
+    def __init__(self, lang: Lang) -> None:
+        self._lang = lang
+        self._blockages: dict[str, Blockage] = {}
+
+    def tell(self, event: Event, state: RunState) -> tuple[Change, ...]:
+        """Return what `event` changed; `state` is the state after it."""
+        body = event.body
+        if isinstance(body, BlockageClassified):
+            self._blockages[body.node] = body.blockage
+        match body:
+            case SourcesRead():
+                return self._sources(body)
+            case (
+                AttemptStarted()
+                | CallReturned()
+                | AttemptProduced()
+                | AttemptVerified()
+                | AttemptRejected()
+                | AttemptFailed()
+                | AttemptCancelled()
+            ):
+                return (self._attempt(body, state),)
+            case (
+                NodeReused()
+                | NodeAcceptedAsIs()
+                | NodesSkipped()
+                | BlockageClassified()
+                | RetryScheduled()
+                | Backtracked()
+            ):
+                return (self._node(body, event, state),)
+            case RequestOpened() | RequestAnswered() | RunSuspended() | ReviewReopened():
+                return (self._person(body),)
+            case _:
+                return self._run(body)
+
+    def _sources(self, body: SourcesRead) -> tuple[Change, ...]:
+        counted = self._pick(f"{body.documents} documents read", f"已读取 {body.documents} 份文档")
+        first = Change(
+            fields=(("sources", "read"), ("documents", body.documents), ("skipped", len(body.skipped))),
+            sentence=counted,
+        )
+        skipped = [
+            Change(
+                fields=(("file", file.uri), ("state", "skipped"), ("reason", file.reason)),
+                sentence=self._pick(
+                    f"not read: {file.uri} ({file.reason})", f"未读取：{file.uri}（{file.reason}）"
+                ),
+                weight="attention",
+            )
+            for file in body.skipped
+        ]
+        return (first, *skipped)
+
+    def _attempt(
+        self,
+        body: AttemptStarted
+        | CallReturned
+        | AttemptProduced
+        | AttemptVerified
+        | AttemptRejected
+        | AttemptFailed
+        | AttemptCancelled,
+        state: RunState,
+    ) -> Change:
+        title = self._title(state, body.node)
+        head: tuple[tuple[str, object], ...] = (("node", body.node),)
+        tries: tuple[tuple[str, object], ...] = (
+            ("attempt", body.attempt if body.attempt > 1 else None),
+            ("generation", body.generation if body.generation > 1 else None),
+        )
+        match body:
+            case AttemptStarted():
+                fields = (*head, ("state", "running"), ("agent", body.agent), *tries, ("title", title))
+                again = self._pick(f", attempt {body.attempt}", f"，第 {body.attempt} 次尝试")
+                said = self._pick(f"started by {body.agent}", f"由 {body.agent} 开始")
+                return self._step(body.node, fields, said + (again if body.attempt > 1 else ""), title)
+            case CallReturned():
+                said = f"{body.name}: {body.summary}"
+                fields = (*head, ("call", body.name), ("ok", body.ok), ("summary", body.summary))
+                return Change(
+                    fields=fields, sentence=one_line(said, _SENTENCE), node=body.node, weight="activity"
+                )
+            case AttemptProduced():
+                path = self._pick(f"checking, path {body.path}", f"核验中，路径 {body.path}")
+                fields = (*head, ("state", "verifying"), ("path", body.path), *tries)
+                return self._step(body.node, fields, path, title)
+            case AttemptVerified():
+                sure = confidence_words(body.verification.confidence, self._lang)
+                leaks = len(body.leaks)
+                fields = (
+                    *head,
+                    ("state", "accepted"),
+                    ("confidence", confidence_words(body.verification.confidence, "en")),
+                    ("path", body.path),
+                    ("leaks", leaks or None),
+                    *tries,
+                )
+                leaked = self._pick(f", {leaks} leak(s)", f"，{leaks} 处泄漏") if leaks else ""
+                said = self._pick(f"accepted, {sure}{leaked}", f"已接受，{sure}{leaked}")
+                return self._step(body.node, fields, said, title)
+            case AttemptRejected() | AttemptFailed():
+                fields = (
+                    *head,
+                    ("state", "blocked"),
+                    ("failure", body.failure.kind),
+                    *tries,
+                    ("message", body.failure.message),
+                )
+                said = self._pick(
+                    f"not accepted ({body.failure.kind}): {body.failure.message}",
+                    f"未被接受（{body.failure.kind}）：{body.failure.message}",
+                )
+                return self._step(body.node, fields, said, title, weight="attention")
+            case AttemptCancelled():
+                fields = (*head, ("state", "cancelled"), *tries)
+                return self._step(body.node, fields, self._pick("attempt stopped", "尝试已停止"), title)
+            case _:
+                assert_never(body)
+
+    def _node(
+        self,
+        body: NodeReused
+        | NodeAcceptedAsIs
+        | NodesSkipped
+        | BlockageClassified
+        | RetryScheduled
+        | Backtracked,
+        event: Event,
+        state: RunState,
+    ) -> Change:
+        match body:
+            case NodeReused():
+                said = self._pick("accepted again, its inputs are unchanged", "输入未变，直接再次接受")
+                fields: tuple[tuple[str, object], ...] = (
+                    ("node", body.node),
+                    ("state", "accepted"),
+                    ("reused", True),
+                )
+                return self._step(body.node, fields, said, self._title(state, body.node))
+            case NodeAcceptedAsIs():
+                said = self._pick("taken by a person as it is, not verified", "由人按现状接受，未核验")
+                fields = (
+                    ("node", body.node),
+                    ("state", "accepted"),
+                    ("as_is", True),
+                    ("request", body.request),
+                )
+                return self._step(body.node, fields, said, self._title(state, body.node), weight="attention")
+            case NodesSkipped():
+                names = ", ".join(body.nodes)
+                fields = (
+                    ("nodes", body.nodes),
+                    ("state", "skipped"),
+                    ("reason", body.reason),
+                    ("detail", body.detail),
+                )
+                said = self._pick(
+                    f"{names}: given up ({body.reason}) {body.detail}",
+                    f"{names}：已放弃（{body.reason}）{body.detail}",
+                )
+                return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
+            case BlockageClassified():
+                cls, why = body.blockage.cls, "; ".join(body.blockage.reasons)
+                fields = (
+                    ("node", body.node),
+                    ("class", cls),
+                    ("domain", body.blockage.domain),
+                    ("blamed", body.blockage.blamed),
+                    ("reason", why),
+                )
+                said = self._pick(f"blockage of class {cls}: {why}", f"{cls} 类阻塞：{why}")
+                return self._step(body.node, fields, said, self._title(state, body.node), weight="attention")
+            case RetryScheduled():
+                fields = (
+                    ("node", body.node),
+                    ("state", "pending"),
+                    ("retry", body.attempt),
+                    ("delay_s", f"{body.delay_s:.1f}"),
+                )
+                said = self._pick(f"again in {body.delay_s:.1f} s", f"{body.delay_s:.1f} 秒后重试")
+                return self._step(body.node, fields, said, self._title(state, body.node))
+            case Backtracked():
+                return self._backtrack(body, event)
+            case _:
+                assert_never(body)
+
+    def _backtrack(self, body: Backtracked, event: Event) -> Change:
+        plan = body.plan
+        blockage = self._blockages.get(plan.node)
+        cause = f"{blockage.cls} {blockage.failure.kind}" if blockage is not None else ""
+        fields = (
+            ("backtrack", plan.level.value),
+            ("node", plan.node),
+            ("cause", cause),
+            ("cause_seq", event.cause),
+            ("depth", plan.depth),
+            ("invalidated", plan.invalidated),
+            *repair_fields(plan.repair),
+            ("by", plan.by),
+        )
+        repair = repair_words(plan.repair, self._lang)
+        again = ", ".join(plan.invalidated)
+        said = self._pick(
+            f"{plan.node}: went back to the {plan.level} because of {cause or plan.by}; {repair}; again: {again}",
+            f"{plan.node}：因 {cause or plan.by} 回溯（{plan.level}）；{repair}；重做：{again}",
+        )
+        return Change(fields=fields, sentence=one_line(said, _SENTENCE), node=plan.node, weight="attention")
+
+    def _person(self, body: RequestOpened | RequestAnswered | RunSuspended | ReviewReopened) -> Change:
+        match body:
+            case RequestOpened(request=request):
+                fields: tuple[tuple[str, object], ...] = (
+                    ("request", request.id),
+                    ("node", request.node),
+                    ("reason", request.reason),
+                    ("choices", request.choices),
+                    ("detail", request.detail),
+                )
+                why = REASONS[request.reason][self._lang]
+                said = self._pick(
+                    f"needs you: {request.id} on {request.node}: {why}. maskgrad answer {request.id} "
+                    f"{'|'.join(request.choices)}",
+                    f"需要您：{request.id}（{request.node}）：{why}。maskgrad answer {request.id} "
+                    f"{'|'.join(request.choices)}",
+                )
+                return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
+            case RequestAnswered():
+                fields = (("request", body.request), ("answer", body.answer.choice), ("by", body.by))
+                said = self._pick(
+                    f"{body.request} answered: {body.answer.choice}",
+                    f"{body.request} 已回答：{body.answer.choice}",
+                )
+                return Change(fields=fields, sentence=said, node=body.node)
+            case RunSuspended():
+                fields = (("run", "suspended"), ("requests", body.requests))
+                said = self._pick(
+                    "suspended: waits for " + ", ".join(body.requests),
+                    "已挂起：等待 " + "、".join(body.requests),
+                )
+                return Change(fields=fields, sentence=said, weight="attention")
+            case ReviewReopened():
+                fields = (("run", "reviewing"), ("request", body.request))
+                return Change(
+                    fields=fields,
+                    sentence=self._pick("back in review", "退回审核"),
+                    weight="attention",
+                )
+            case _:
+                assert_never(body)
+
+    def _run(self, body: Body) -> tuple[Change, ...]:
+        match body:
+            case RunCreated():
+                return (self._state("drafting", self._pick("run created", "运行已创建")),)
+            case ProposalDrafted():
+                name = f"{body.proposal.revision}-{body.sha256[:HASH_PREFIX_LENGTH]}"
+                said = self._pick(f"revision {name} is up for review", f"修订版 {name} 待审核")
+                return (self._state("reviewing", said, revision=name, author=body.author),)
+            case ChangesWereRequested():
+                said = self._pick(f"changes requested: {body.note}", f"请求修改：{body.note}")
+                return (self._state("reviewing", said, note=body.note),)
+            case ProposalRejected():
+                return (
+                    self._state("blocked", self._pick("proposal rejected", "方案被拒绝"), note=body.note),
+                )
+            case ProposalApproved():
+                said = self._pick(f"revision {body.revision} approved", f"修订版 {body.revision} 已批准")
+                return (self._state("confirmed", said, revision=body.revision, by=body.by),)
+            case ExecutorTookOver():
+                said = self._pick(f"executed by {body.holder}", f"由 {body.holder} 执行")
+                return (self._state("running", said, epoch=body.epoch, holder=body.holder),)
+            case RunPaused():
+                return (self._state("paused", self._pick("paused", "已暂停"), by=body.by),)
+            case RunContinued():
+                return (self._state("running", self._pick("goes on", "继续"), by=body.by),)
+            case CancelRequested():
+                return (self._state("cancelling", self._pick("cancelled", "已请求取消"), by=body.by),)
+            case RunEnded():
+                said = self._pick(f"ended: {body.outcome}", f"已结束：{body.outcome}")
+                return (
+                    self._state(
+                        body.outcome, said, gaps=len(body.gaps) or None, stopped=body.stopped or None
+                    ),
+                )
+            case FailureRemembered():
+                return ()
+            case _:
+                raise AssertionError(f"an event of another family: {body.type}")
+
+    def _state(self, status: str, sentence: str, **fields: object) -> Change:
+        return Change(fields=(("run", status), *fields.items()), sentence=one_line(sentence, _SENTENCE))
+
+    def _step(
+        self,
+        node: NodeId,
+        fields: tuple[tuple[str, object], ...],
+        said: str,
+        title: str,
+        *,
+        weight: Weight = "step",
+    ) -> Change:
+        sentence = one_line(f"{node} {title}: {said}" if title else f"{node}: {said}", _SENTENCE)
+        return Change(fields=fields, sentence=sentence, node=node, weight=weight)
+
+    def _title(self, state: RunState, node: NodeId) -> str:
+        index = state.index
+        return one_line(index.subtask(node).title, 60) if index is not None and node in index else ""
+
+    def _pick(self, en: str, zh: str) -> str:
+        return pick(self._lang, en, zh)

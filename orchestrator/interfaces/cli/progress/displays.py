@@ -1,0 +1,73 @@
+"""The ways in which the progress of a run is shown, behind one port; which one is chosen here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from orchestrator.core.events import Event
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.invocation import Display
+from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.progress.changes import Narrator
+from orchestrator.interfaces.cli.progress.live import LiveDisplay
+from orchestrator.interfaces.cli.progress.logfmt import logfmt
+from orchestrator.interfaces.cli.streams import Streams
+
+
+class RunDisplay(Protocol):
+    """Shows a run while it goes on."""
+
+    def __enter__(self) -> RunDisplay: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def show(self, event: Event, state: RunState) -> None:
+        """Show what an event changed; called in order, never blocks."""
+        ...
+
+
+class NoDisplay:
+    """Shows nothing."""
+
+    def __enter__(self) -> NoDisplay:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def show(self, event: Event, state: RunState) -> None:
+        """Show nothing."""
+
+
+class LineDisplay(NoDisplay):
+    """Writes one `key=value` line for each change of state."""
+
+    def __init__(self, streams: Streams, lang: Lang, *, stamped: bool) -> None:
+        """Return a display; `stamped` lines begin with time, run and number of the event."""
+        self._streams = streams
+        self._narrator = Narrator(lang)
+        self._stamped = stamped
+
+    def show(self, event: Event, state: RunState) -> None:
+        """Write the lines of an event; activity within a sub-task has none."""
+        stamp: tuple[tuple[str, object], ...] = ()
+        if self._stamped:
+            stamp = (("ts", event.ts), ("id", state.run), ("seq", event.seq))
+        for change in self._narrator.tell(event, state):
+            if change.weight != "activity":
+                self._streams.talk(logfmt((*stamp, *change.fields)))
+
+
+def display_for(wanted: Display, streams: Streams, lang: Lang, environment: Mapping[str, str]) -> RunDisplay:
+    """Return the display that was asked for; `auto` is `live` on a terminal, `log` in a CI job, else `plain`."""
+    kind = wanted
+    if kind == "auto":
+        kind = "live" if streams.live else "log" if environment.get("CI") else "plain"
+    match kind:
+        case "live":
+            return LiveDisplay(streams, lang, environment)
+        case "plain" | "log":
+            return LineDisplay(streams, lang, stamped=kind == "log")
+        case _:
+            return NoDisplay()

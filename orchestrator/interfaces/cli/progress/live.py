@@ -1,0 +1,131 @@
+"""The live display: a panel of fixed height at the bottom of the terminal; what happened scrolls up as lines.
+
+The panel shows at most `ROWS` running sub-tasks and how many are where, so it works for 500 sub-tasks as for five.
+Everything goes to stderr, and the panel is gone at the end: what stays on the screen is lines.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.text import Text
+
+from graphs.plan import NodeId
+from orchestrator.core.events import AttemptStarted, Event
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.problems import Lang, pick
+from orchestrator.interfaces.cli.progress.changes import Change, Narrator, Weight
+from orchestrator.interfaces.cli.streams import Streams, one_line
+
+ROWS: Final = 12
+"""Running sub-tasks that the panel shows (ui.md 4)."""
+REFRESH_PER_S: Final = 8
+
+_STYLES: Final[Mapping[Weight, str]] = {"activity": "dim", "step": "", "attention": "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A sub-task that is being worked on."""
+
+    agent: str
+    title: str
+    since: float
+    checking: bool = False
+    doing: str = ""
+
+
+class LiveDisplay:
+    """Draws the panel; nothing of it is computed when an event comes in, only kept."""
+
+    def __init__(self, streams: Streams, lang: Lang, environment: Mapping[str, str]) -> None:
+        self._lang = lang
+        self._narrator = Narrator(lang)
+        self._rows: dict[NodeId, _Row] = {}
+        self._state: RunState | None = None
+        self._height = 1
+        self._console = Console(
+            file=streams.err, no_color=bool(environment.get("NO_COLOR")), highlight=False, soft_wrap=False
+        )
+        self._live = Live(
+            get_renderable=self._panel,
+            console=self._console,
+            refresh_per_second=REFRESH_PER_S,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> LiveDisplay:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._live.stop()
+
+    def show(self, event: Event, state: RunState) -> None:
+        """Keep what an event changed for the panel, and let a change of state scroll up."""
+        self._state = state
+        self._height = min(ROWS, max(1, len(state.nodes)))
+        for change in self._narrator.tell(event, state):
+            self._follow(event, change, state)
+            if change.weight != "activity":
+                line = Text(one_line(change.sentence), style=_STYLES[change.weight], overflow="fold")
+                self._console.print(line)
+
+    def _follow(self, event: Event, change: Change, state: RunState) -> None:
+        if isinstance(event.body, AttemptStarted):
+            self._rows[event.body.node] = _Row(
+                event.body.agent, change.sentence.partition(": ")[0], time.monotonic()
+            )
+        elif change.node in self._rows and change.weight == "activity":
+            self._rows[change.node] = replace(self._rows[change.node], doing=change.sentence)
+        for name in list(self._rows):
+            node = state.nodes.get(name)
+            if node is None or node.status not in ("running", "verifying"):
+                del self._rows[name]
+            elif node.status == "verifying" and not self._rows[name].checking:
+                self._rows[name] = replace(self._rows[name], checking=True, doing="")
+
+    def _panel(self) -> Panel:
+        # A copy, since events come in on another thread than the one that draws.
+        rows = list(self._rows.items())[:ROWS]
+        lines = [self._line(name, row) for name, row in rows]
+        lines += [Text("")] * (self._height - len(lines))
+        return Panel(Group(*lines, self._counts()), title=self._title(), title_align="left", padding=(0, 1))
+
+    def _line(self, name: NodeId, row: _Row) -> Text:
+        del name
+        mark = pick(self._lang, "check", "核验") if row.checking else pick(self._lang, "work ", "执行")
+        seconds = f"{time.monotonic() - row.since:4.0f} s"
+        text = Text(f"{mark} {seconds} {row.agent:<4} {row.title}", no_wrap=True, overflow="ellipsis")
+        if row.doing:
+            text.append(f"  {row.doing}", style="dim")
+        return text
+
+    def _title(self) -> str:
+        return f"maskgrad {self._state.run}" if self._state is not None else "maskgrad"
+
+    def _counts(self) -> Text:
+        state = self._state
+        if state is None or not len(state.nodes):
+            return Text(pick(self._lang, "starting", "启动中"), style="bold")
+        counts, total = state.counts, len(state.nodes)
+        waiting = total - counts.accepted - counts.active - counts.blocked - counts.suspended - counts.skipped
+        words = [
+            (counts.accepted, "accepted", "已接受"),
+            (counts.active, "running", "进行中"),
+            (waiting, "waiting", "等待"),
+            (counts.blocked, "blocked", "受阻"),
+            (counts.suspended, "needs you", "需要您"),
+            (counts.skipped, "given up", "已放弃"),
+        ]
+        parts = [f"{pick(self._lang, en, zh)} {number}" for number, en, zh in words if number]
+        head = pick(self._lang, f"{total} sub-tasks", f"{total} 个子任务")
+        return Text(f"{head}: " + " · ".join(parts), style="bold", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,105 @@
+"""What a command body works with: its settings, its streams, the run store, and the workshop if it needs one.
+
+Looking at a run needs the store only; the workshop brings LangGraph and the embedder along and is opened by the
+commands that draft, decide or execute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from orchestrator.interfaces.cli.invocation import Invocation
+from orchestrator.interfaces.cli.opening import open_shop, open_store
+from orchestrator.interfaces.cli.problems import Interrupted, Lang, pick
+from orchestrator.interfaces.cli.results import Result, json_line, write_result
+from orchestrator.interfaces.cli.streams import Streams
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from orchestrator.shell.settings import Settings
+    from orchestrator.shell.store.ports import RunStore
+    from orchestrator.shell.wiring import Workshop
+
+
+class Session:
+    """One command: made before the command line is parsed, closed when the process ends."""
+
+    def __init__(
+        self,
+        invocation: Invocation,
+        settings: Settings,
+        streams: Streams,
+        *,
+        shop: Workshop | None = None,
+    ) -> None:
+        """Return a session; `shop` replaces the workshop and its store, for tests and embedding programs."""
+        self.invocation = invocation
+        self.settings = settings
+        self.streams = streams
+        self._shop = shop
+        self._store: RunStore | None = shop.store if shop is not None else None
+        self._given = shop is not None
+
+    @property
+    def lang(self) -> Lang:
+        """The reader's language."""
+        return self.settings.lang
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked: a terminal, and results are for people."""
+        return self.invocation.form == "text" and self.streams.terminal
+
+    def pick(self, en: str, zh: str) -> str:
+        """Return the text of the reader's language."""
+        return pick(self.lang, en, zh)
+
+    def talk(self, en: str, zh: str) -> None:
+        """Say something to the person, on stderr."""
+        self.streams.talk(self.pick(en, zh))
+
+    def store(self) -> RunStore:
+        """Return the run store, opened at the first use; raises `StoreUnavailable`."""
+        if self._store is None:
+            self._store = open_store(self.settings)
+        return self._store
+
+    def shop(self) -> Workshop:
+        """Return the workshop, opened at the first use; raises `StoreUnavailable`."""
+        if self._shop is None:
+            self._shop = open_shop(self.settings, self.store())
+        return self._shop
+
+    def stream(self, document: dict[str, Any]) -> None:
+        """Write one event to stdout, in the form `--jsonl`; nothing in the other forms."""
+        if self.invocation.form == "jsonl":
+            self.streams.data(json_line(document))
+
+    def close(self) -> None:
+        """Release the store."""
+        if self._store is not None and not self._given:
+            self._store.close()
+
+
+Body = Callable[[Session], Result]
+"""The body of a command."""
+
+
+def perform(context: typer.Context, body: Body) -> int:
+    """Run the body of a command, write its result and return the exit code."""
+    session = context.obj
+    assert isinstance(session, Session), "the application gives every command its session"
+    try:
+        result = body(session)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "interrupted",
+            en="interrupted; nothing that was recorded is lost. Runs: maskgrad runs",
+            zh="已中断；已记录的内容不会丢失。查看运行：maskgrad runs",
+        ) from None
+    write_result(session.streams, session.invocation.form, result)
+    return int(result.code)
