@@ -8,6 +8,7 @@ accepted. Bodies are imported when they are called (see `opening` for the reason
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
@@ -268,7 +269,7 @@ def doctor(context: typer.Context) -> int:
     return perform(context, doctor)
 
 
-_COMMANDS: Final = {
+_COMMANDS: Final[dict[str, Callable[..., int]]] = {
     "plan": plan,
     "review": review,
     "edit": edit,
@@ -288,4 +289,4 @@ _COMMANDS: Final = {
     "replay": replay,
 }
 """In the order of the help: from a goal to what came of it."""
-_LAST: Final = {"export": export, "doctor": doctor}
+_LAST: Final[dict[str, Callable[..., int]]] = {"export": export, "doctor": doctor}

@@ -164,7 +164,8 @@ def _message(error: BaseException, lang: Lang) -> str:
         case ImportError():
             return pick(
                 lang,
-                f"the package {error.name!r} can't be used: {error}. Install maskgrad again in an environment of its own",
+                f"the package {error.name!r} can't be used: {error}. "
+                "Install maskgrad again in an environment of its own",
                 f"无法使用软件包 {error.name!r}：{error}。请在独立环境中重新安装 maskgrad",
             )
         case _:
@@ -179,7 +180,8 @@ def _internal(error: BaseException, lang: Lang, home: Path | None) -> Failure:
         code="internal",
         message=pick(
             lang,
-            f"a bug of ours: {what}. What was recorded is kept. The trace is in {file}; please report it with that file",
+            f"a bug of ours: {what}. What was recorded is kept. "
+            f"The trace is in {file}; please report it with that file",
             f"本程序的错误：{what}。已记录的内容仍在。跟踪信息保存在 {file}；报告问题时请附上该文件",
         ),
         hint=_HINTS["internal"][lang],

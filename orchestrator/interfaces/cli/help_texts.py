@@ -305,7 +305,8 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         more=(
             "md: the report; json: the report with every citation; jsonl: the events; mermaid: the plan as a chart; "
             "yaml: the proposal, to be edited and taken over with `plan --from`.",
-            "md：报告；json：含全部引用的报告；jsonl：事件；mermaid：计划图；yaml：方案，可编辑后用 `plan --from` 采用。",
+            "md：报告；json：含全部引用的报告；jsonl：事件；mermaid：计划图；"
+            "yaml：方案，可编辑后用 `plan --from` 采用。",
         ),
         examples=(
             "maskgrad export r-7k2m9d --format md -o report.md",

@@ -76,7 +76,8 @@ def read_invocation(argv: Sequence[str], environment: Mapping[str, str]) -> Invo
     if len(set(forms)) > 1:
         raise UsageProblem(
             "two_forms",
-            en="'--json' and '--jsonl' were both given; give one: '--json' for one object, '--jsonl' for a stream of events",
+            en="'--json' and '--jsonl' were both given; "
+            "give one: '--json' for one object, '--jsonl' for a stream of events",
             zh="同时给出了 '--json' 和 '--jsonl'；请只给一个：'--json' 输出一个对象，'--jsonl' 输出事件流",
         )
     return Invocation(

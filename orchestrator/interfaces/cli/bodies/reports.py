@@ -17,5 +17,5 @@ def delivered(session: Session, state: RunState) -> DeliveredReport | None:
 
 def report_text(session: Session, report: DeliveredReport) -> str:
     """Return a report as Markdown in the reader's language; the text itself stays in the goal's."""
-    names = {domain.id: domain.names[session.lang] for domain in default_registry().domains}
+    names: dict[str, str] = {domain.id: domain.names[session.lang] for domain in default_registry().domains}
     return render_markdown(report, session.lang, domain_names=names)
