@@ -28,6 +28,10 @@ SkipReason = Literal["binary", "too_large", "empty", "unreadable", "outside_fold
 `unreadable`: the system refused; `outside_folder`: a link that leaves the folder; `unknown_encoding`: no supported
 encoding decodes it cleanly."""
 
+_CHINESE_RUN = re.compile(r"[\u4e00-\u9fff，。！？；：、“”（）《》]+")
+_SHORTEST_MEAN_RUN = 2.0
+_MAX_FOREIGN_SHARE = 0.2
+"""Share of other characters beyond ASCII, beside the Chinese ones, that a guessed text may have."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MAX_CONTROL_SHARE = 0.02
 """Share of control characters (other than tab and line ends) above which a decoded text is no text."""
@@ -272,10 +276,12 @@ def _strict(data: bytes, encoding: str) -> str | None:
 def _plausible_guess(text: str) -> bool:
     if "\x00" in text or _control_share(text) > 0:
         return False
-    visible = [char for char in text if not char.isspace()]
-    common = sum(1 for char in visible if "\u4e00" <= char <= "\u9fff" or char in "，。！？；：、“”（）《》")
-    other = sum(1 for char in visible if ord(char) > 127) - common
-    return common > 0 and other <= common * 0.2
+    # Western text read as GB18030 has single Chinese characters between its letters; Chinese text has runs.
+    runs = _CHINESE_RUN.findall(text)
+    if not runs or sum(map(len, runs)) < _SHORTEST_MEAN_RUN * len(runs):
+        return False
+    foreign = sum(1 for char in text if ord(char) > 127) - sum(map(len, runs))
+    return foreign <= _MAX_FOREIGN_SHARE * sum(map(len, runs))
 
 
 def _control_share(text: str) -> float:

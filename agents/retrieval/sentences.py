@@ -106,8 +106,9 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if mark != ".":
         return mark not in "!?" or not text[match.end() :].lstrip()[:1].islower()
     before = re.search(r"([\w.]+)$", text[: match.start()])
-    word = before.group(1).lower() if before else ""
-    if word in ABBREVIATIONS or (len(word) == 1 and word.isalpha() and before is not None):
+    shown = before.group(1) if before else ""
+    word = shown.lower()
+    if word in ABBREVIATIONS or (len(shown) == 1 and shown.isupper()):
         return not text[match.end() :].strip()
     after = text[match.end() :].lstrip()[:1]
     if word.isdigit() and before is not None and not text[: before.start()].strip():

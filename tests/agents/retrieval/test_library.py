@@ -1,0 +1,69 @@
+"""The library: notes, copies and labels of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
+from agents.retrieval.reading import Corpus, document_from_text
+
+TEXT = "# Law\n\nThe permit lapses after ninety days unless it was used before then by somebody.\n\n## Tax\n\nNone is due.\n"
+
+
+class Counting:
+    """Labels by a word and counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+        self.asked += texts
+        return [SectionLabel(domain="law.public" if "permit" in text else None) for text in texts]
+
+
+def library(labeller: Counting | None = None) -> NotesLibrary:
+    documents = tuple(document_from_text(path, TEXT) for path in ("a.md", "b.md"))
+    return NotesLibrary(Corpus(documents=documents), labeller=labeller)
+
+
+def test_each_section_is_labelled_once() -> None:
+    labeller = Counting()
+    found = library(labeller)
+    assert [label.domain for label in found.labels([0, 1])] == ["law.public", None]
+    assert [label.domain for label in found.labels([1, 0, 2])] == [None, "law.public", "law.public"]
+    assert len(labeller.asked) == 3
+
+
+def test_without_a_labeller_everything_is_unclassified() -> None:
+    assert library().labels([0, 1]) == (SectionLabel(), SectionLabel())
+
+
+def test_sources_say_which_note_they_repeat() -> None:
+    found = library()
+    first, second = found.corpus.documents
+    assert found.source(first).copy_of is None
+    assert found.source(second).copy_of == first.source.id
+
+
+def test_notes_are_found_by_id_and_path_and_unknown_ones_named() -> None:
+    found = library()
+    document = found.corpus.documents[0]
+    assert found.document("a.md") is found.document(document.source.id) is document
+    with pytest.raises(UnknownNote, match=r"no note 'c\.md' among 2 notes"):
+        found.document("c.md")
+
+
+def test_sections_that_touch_lines() -> None:
+    found = library()
+    document = found.corpus.documents[1]
+    entries = [found.index.entries[i] for i in found.entries_in(document, 3, 5)]
+    assert [entry.section.heading for entry in entries] == ["Law", "Law > Tax"]
+    assert {entry.document.path for entry in entries} == {"b.md"}
+
+
+def test_a_folder_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "n.md").write_text(TEXT, encoding="utf-8")
+    assert [hit.entry for hit in NotesLibrary.open(tmp_path).search("permit", 5)] == [0]

@@ -1,0 +1,48 @@
+"""Search terms of English, Chinese and mixed text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.retrieval.tokens import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_cjk, terms, words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The containers were installed", ("contain", "instal")),
+        ("`tidb_gc_life_time`", ("tidb_gc_life_time", "tidb", "gc", "life", "time")),
+        ("MilvusClient and TiDB", ("milvusclient", "milvus", "client", "tidb")),
+        ("1,024 MB or 2.5%", ("1024", "mb", "2.5")),
+        ("苹果M1芯片", ("苹果", "m1", "芯片")),
+        ("鼓风机的噪声是多少", ("鼓风机", "噪声")),
+        ("什么时候", ()),
+        ("", ()),
+    ],
+)
+def test_terms(text: str, found: tuple[str, ...]) -> None:
+    assert terms(text) == found
+
+
+def test_words_keep_what_terms_leave_out() -> None:
+    assert words("the pump is on") == ("the", "pump", "is", "on")
+    assert set(terms("the pump is on")) == {"pump"}
+
+
+def test_the_same_word_in_another_form_gives_the_same_term() -> None:
+    assert terms("Installing PUMPS") == terms("installs a pump")
+
+
+@given(st.text(max_size=80))
+def test_terms_are_words_and_no_stop_words(text: str) -> None:
+    found = terms(text)
+    assert set(found) <= set(words(text))
+    assert not set(found) & (CHINESE_STOP_WORDS | ENGLISH_STOP_WORDS)
+    assert all(found)
+
+
+def test_is_cjk() -> None:
+    assert is_cjk("abc 中")
+    assert not is_cjk("abc é ü")
