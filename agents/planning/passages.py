@@ -68,7 +68,8 @@ def read_passages(text: str) -> tuple[Passage, ...]:
 def _plain(text: str) -> str:
     pulled = _BRACES.sub(lambda match: " ".join(match.group(0)), unicodedata.normalize("NFC", text))
     visible = "".join(c for c in pulled if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf"))
-    return _EMPHASIS.sub("", _LINK.sub(r"\1", visible))
+    single = re.sub(r"[^\S\n]+", " ", visible)
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", single))
 
 
 def _lines(text: str) -> list[_Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from agents.planning.clauses import unquote
 from agents.planning.conditions import find_conditions
@@ -31,6 +32,13 @@ from agents.planning.readings import (
     Task,
     UnclearTask,
 )
+
+LONGEST_SENTENCE: Final = 600
+"""Characters of a sentence that the patterns look at; a longer one is read as a question or as background, so that
+a pasted document costs next to nothing."""
+
+_BACKGROUND_SENTENCES: Final = 2
+"""Sentences before a question that may become a part of it."""
 
 
 @dataclass(slots=True)
@@ -63,7 +71,7 @@ def read_goal(text: str) -> Reading:
             _read_passage(plain, draft)
     if not draft.tasks and (draft.context or draft.unnamed_comparison):
         topic = draft.unnamed_comparison or " ".join(draft.context)
-        draft.tasks.append(UnclearTask(topic=topic))
+        draft.tasks.append(UnclearTask(topic=topic[:LONGEST_SENTENCE]))
         draft.context.clear()
     tasks, carried = _complete(draft.tasks)
     return Reading(
@@ -85,6 +93,8 @@ def _without_conditions(passage: Passage, draft: _Draft) -> Passage | None:
 
 
 def _note_conditions(text: str, draft: _Draft) -> str:
+    if len(text) > LONGEST_SENTENCE:
+        return text
     found = find_conditions(bare(text) if text else "")
     draft.constraints.extend(found.constraints)
     draft.prohibitions.extend(found.prohibitions)
@@ -94,6 +104,9 @@ def _note_conditions(text: str, draft: _Draft) -> str:
 
 def _read_passage(passage: Passage, draft: _Draft) -> None:
     text, items = passage.text, passage.items
+    if len(text) > LONGEST_SENTENCE:
+        _read_long(passage, draft)
+        return
     if not items and (is_small_talk(text) or is_announcement(text)):
         return
     if items and (not text or is_announcement(text) or is_small_talk(text)):
@@ -114,12 +127,21 @@ def _read_passage(passage: Passage, draft: _Draft) -> None:
     draft.fresh += 1
 
 
+def _read_long(passage: Passage, draft: _Draft) -> None:
+    """Read a sentence that is too long for the patterns: its question mark says whether it asks."""
+    if passage.text.endswith(("?", "？")):
+        draft.tasks.append(ResearchTask(questions=(passage.text,)))
+    else:
+        draft.context.append(passage.whole)
+    _read_items(passage.items, draft)
+
+
 def _with_background(task: ResearchTask, draft: _Draft) -> ResearchTask:
     """Put the sentences right before a question into it if it says nothing without them ("What shall I do?")."""
     first, *others = task.questions
     if not draft.fresh or stands_alone(first):
         return task
-    background = [draft.context.pop() for _ in range(draft.fresh)][::-1]
+    background = [draft.context.pop() for _ in range(min(draft.fresh, _BACKGROUND_SENTENCES))][::-1]
     return ResearchTask(questions=(" ".join([*background, first]), *others))
 
 
@@ -128,6 +150,8 @@ def read_task(text: str, listed: tuple[str, ...]) -> Task | str | None:
 
     A string is a comparison whose things are not named; `None` asks for nothing that we know.
     """
+    if max(map(len, (text, *listed))) > LONGEST_SENTENCE:
+        return None
     for recognise in (read_extraction, read_comparison, read_check, read_outline, read_summary):
         task = recognise(text, listed)
         if task is not None:

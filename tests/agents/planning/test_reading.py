@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.planning.reading import read_goal
+from agents.planning.reading import LONGEST_SENTENCE, read_goal
 from agents.planning.readings import (
     CheckTask,
     CompareTask,
@@ -168,3 +168,23 @@ def test_any_mixture_of_goal_words_can_be_read(text: str) -> None:
             assert task.aspects
         if isinstance(task, ResearchTask):
             assert all(question.strip() for question in task.questions)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "compare " + " " * 5_000 + "x",
+        "比较" + "的" * 5_000,
+        "甲和" * 2_500,
+        "(" * 5_000,
+        "what is " * 700 + "?",
+        "the cost of " * 500,
+        "a\n" * 2_500,
+        "- what is a?\n" * 400,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_pasted_document_costs_next_to_nothing(text: str) -> None:
+    for task in read_goal(text).tasks:
+        if isinstance(task, UnclearTask):
+            assert len(task.topic) <= LONGEST_SENTENCE
