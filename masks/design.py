@@ -32,6 +32,8 @@ class MaskOriginKind(StrEnum):
     """Nobody asked for it."""
     CATALOGUE = "catalogue"
     """The agent comes from a catalogue and brought its own value."""
+    USER = "user"
+    """The user set it in the review."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,7 @@ _ORIGIN_TEXT: Final[Mapping[MaskOriginKind, Mapping[Lang, str]]] = {
     MaskOriginKind.FORBIDDEN: {"en": "forbidden by the goal or the user", "zh": "目标或用户禁止"},
     MaskOriginKind.DEFAULT: {"en": "not asked for", "zh": "未涉及"},
     MaskOriginKind.CATALOGUE: {"en": "brought by the catalogue agent", "zh": "目录 agent 自带"},
+    MaskOriginKind.USER: {"en": "set by the user", "zh": "用户设定"},
 }
 
 
