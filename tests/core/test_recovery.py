@@ -278,6 +278,18 @@ class TestCapability:
         assert [row.repair for row in request.attempts] == [None, "extend_mask", "change_agent"]
         assert done.state.status == "suspended"
 
+    def test_what_an_extension_led_to_stays_valid(self) -> None:
+        timeouts = [fails(failure("timeout"))] * 3
+        script = {
+            "b": [fails(failure("domain_closed", domain=CONTRACTS))],
+            "c": [*timeouts, fails(failure("structure", blamed="a"))],
+        }
+        done = Simulation(proposal(plan("a>b a>c")), script)
+        done.run()
+        assert done.backtracks()[-1].plan.invalidated == ("a", "b", "c")
+        assert done.started("b") == 2
+        assert done.state.node(n("b")).start_path == 2
+
     @pytest.mark.parametrize("kind", ["refused", "tool_missing"])
     def test_without_a_domain_it_changes_the_agent(self, kind: str) -> None:
         done = run(CHAIN, {"b": [fails(failure(kind))]})  # type: ignore[arg-type]
