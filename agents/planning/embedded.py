@@ -56,7 +56,7 @@ class PlanOptions:
     forbidden: tuple[str, ...] = ()
     """Further prohibitions: `domain:<id>` or words."""
     limits: Limits | None = None
-    """Limits of the run; `None`: the research contract's, once for every searching sub-task."""
+    """Limits of every attempt; `None`: the research contract's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,18 +150,9 @@ def _contract(
         inputs=(NOTES,),
         outputs=(REPORT, TABLE) if tabular else (REPORT,),
         acceptance=tuple(draft.criteria),
-        limits=options.limits or _limits(draft),
+        limits=options.limits or Limits(),
         forbidden=prohibitions.entries(),
         allow_unresolved=reading.unresolved_allowed if allowed is None else allowed,
-    )
-
-
-def _limits(draft: PlanDraft) -> Limits:
-    """Give every searching sub-task the actions and tool calls of one research contract (000 3.1)."""
-    default = Limits()
-    loops = max(1, sum(subtask.kind == "loop" for subtask in draft.subtasks))
-    return replace(
-        default, max_actions=default.max_actions * loops, max_tool_calls=default.max_tool_calls * loops
     )
 
 

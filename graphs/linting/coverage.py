@@ -69,14 +69,6 @@ def lint_coverage(view: PlanView, contract: TaskContract) -> Iterator[LintFindin
         if port.required and not fits:
             yield finding(LintCode.UNDELIVERED_OUTPUT, output=port.name, type=port.type)
     yield from _lint_contribution(view, contract)
-    working = sum(subtask.kind in ("call", "loop") for subtask in view.subtasks.values())
-    if working > contract.limits.max_actions:
-        yield finding(
-            LintCode.LIMIT_TOO_SMALL,
-            limit="max_actions",
-            value=str(contract.limits.max_actions),
-            needed=str(working),
-        )
 
 
 def lint_ranges(view: PlanView, contract: TaskContract) -> Iterator[LintFinding]:

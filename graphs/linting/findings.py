@@ -21,7 +21,6 @@ class LintCode(StrEnum):
     CRITERION_INCOMPLETE = "criterion_incomplete"
     DUPLICATE_CRITERION = "duplicate_criterion"
     LIMIT_OUT_OF_RANGE = "limit_out_of_range"
-    LIMIT_TOO_SMALL = "limit_too_small"
     EMPTY_PLAN = "empty_plan"
     INVALID_ID = "invalid_id"
     DUPLICATE_ID = "duplicate_id"

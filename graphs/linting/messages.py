@@ -28,12 +28,6 @@ _WORDS: Final[Mapping[LintCode, tuple[str, str]]] = {
         "Limit `{limit}` is {value}; accepted is {accepted}. Change it in the contract.",
         "限额 `{limit}` 是 {value}；可接受的是 {accepted}。请在契约中修改。",
     ),
-    LintCode.LIMIT_TOO_SMALL: (
-        "Limit `{limit}` is {value}, but the plan needs at least {needed} (one for each node of kind "
-        "`call` or `loop`). Raise the limit or merge nodes.",
-        "限额 `{limit}` 是 {value}，而计划至少需要 {needed}（每个 `call` 或 `loop` 节点一次）。"
-        "请提高限额或合并节点。",
-    ),
     LintCode.EMPTY_PLAN: (
         "The plan has no node, but the contract demands something. Add a node.",
         "计划没有任何节点，而契约有要求。请添加节点。",

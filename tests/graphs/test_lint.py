@@ -196,12 +196,6 @@ def test_limits_have_ranges(limits: Limits, named: str) -> None:
     assert off.detail["value"] == "1.01"
 
 
-def test_a_plan_has_to_fit_its_action_limit() -> None:
-    small = replace(CONTRACT, limits=Limits(max_actions=2))
-    assert only(sound_plan(), LintCode.LIMIT_TOO_SMALL, small).detail["needed"] == "3"
-    assert codes(sound_plan(), replace(CONTRACT, limits=Limits(max_actions=3))) == []
-
-
 @pytest.mark.parametrize("relevance", [0.0, -0.1, 1.01, float("nan")])
 def test_relevances_lie_in_their_range(relevance: float) -> None:
     plan = with_node(sound_plan(), "n1", required_domains={"med": relevance})
