@@ -36,11 +36,15 @@ _MONTHS = any_of(
     "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? aug(?:ust)? sep(?:t(?:ember)?)? oct(?:ober)?",
     "nov(?:ember)? dec(?:ember)?",
 )
+_PLAIN_MONTHS = any_of("january february april june july august september october november december")
+"""Month names that are no other word; `may` and `march` need a day, a year or a preposition beside them."""
 _BARE_YEAR = r"(?:19|20)\d{2}\s*年|\b(?:19|20)\d{2}\b"
 _DATE = (
     r"(?:\d{4}\s*年)?\s*\d{1,2}\s*月\s*(?:\d{1,2}\s*[日号]|底|初|中旬|上旬|下旬)?|(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}|"
     r"\d{1,2}[日号](?!线)|\d{1,2}[:：]\d{2}|\d{1,2}\s*[点时](?:\d{1,2}分|半|整)?|"
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+)?(?:{_MONTHS})\b\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{{4}})?|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b\.?(?:,?\s+\d{{4}})?|"
+    rf"\b(?:{_MONTHS})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?|\b(?:{_MONTHS})\b\.?,?\s+\d{{4}}|"
+    rf"\b(?:{_PLAIN_MONTHS})\b|\b(?:in|since|until|from|by|of|to|each|every)\s+(?-i:May|March)\b|"
     r"\b\d{1,2}(?::\d{2})?\s*(?:a\.?m\.?|p\.?m\.?)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|"
     r"星期[一二三四五六日天]|周[一二三四五六日]"
 )
