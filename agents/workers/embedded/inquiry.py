@@ -6,6 +6,7 @@ nothing new, when no other query is left, or at a limit.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
@@ -64,10 +65,12 @@ class ResearchLimits:
 
 @dataclass(slots=True)
 class NotesReader:
-    """The notes through the broker, with the calls counted."""
+    """The notes through the broker, with the calls counted; what was called once is known."""
 
     broker: Broker
     calls: int = 0
+    _known: dict[str, Mapping[str, Any] | ToolError] = field(default_factory=dict)
+    """Results by call: two fields of one thing often need the same section."""
 
     async def search(self, query: str, offset: int) -> Mapping[str, Any]:
         """Return the data of a search; raises `WorkFailed` if the tool can't be used."""
@@ -89,12 +92,12 @@ class NotesReader:
         return result
 
     async def _call(self, call: ToolCall) -> Mapping[str, Any] | ToolError:
-        self.calls += 1
-        result = await self.broker.call_tool(call)
-        if isinstance(result, ToolError):
-            return result
-        data: Mapping[str, Any] = result.data
-        return data
+        key = json.dumps([call.tool, call.arguments], sort_keys=True)
+        if key not in self._known:
+            self.calls += 1
+            result = await self.broker.call_tool(call)
+            self._known[key] = result if isinstance(result, ToolError) else result.data
+        return self._known[key]
 
 
 @dataclass(slots=True, kw_only=True)

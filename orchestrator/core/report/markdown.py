@@ -217,8 +217,8 @@ def _shown(citation: Citation) -> str:
 
 
 def _shows_question(body: str, question: OpenQuestion) -> bool:
-    """Say whether the text names the question as open: with the queries that were made."""
-    return bool(question.searched) and all(part in body for part in (question.question, *question.searched))
+    """Say whether the text names the question as open: with all queries that were made."""
+    return all(part in body for part in (question.question, *question.searched))
 
 
 def _anchored(block: str) -> list[str]:
