@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -60,7 +61,9 @@ def run_command(
         return _refuse(error, argv, environment, streams)
     session = Session(invocation, settings, streams, shop=shop)
     try:
-        return _parse(invocation, session)
+        # The parser writes help and completion to the process's own stdout.
+        with redirect_stdout(streams.out):
+            return _parse(invocation, session)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - every error becomes one message; an unknown one keeps its trace in a file

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from agents.spec import AgentId
 from masks.bands import parse_mask_value
 from masks.domains import default_registry
 from orchestrator.core.errors import UnknownRequest
@@ -13,7 +12,7 @@ from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.requests import Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.deciding import BY
-from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
@@ -55,7 +54,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     typed = _typed(state, wanted, reply)
     hand_over(session.shop(), request, typed, by=BY)
-    lease = session.store().lease(run)
+    lease = living_lease(session, run)
     if lease is not None:
         note = session.pick(
             f"handed over; {lease.holder} executes the run. Follow it with: maskgrad watch {run}",
@@ -89,12 +88,13 @@ def _typed(state: RunState, request: Request, reply: Reply) -> Answer:
     surplus = sorted(given - set(wanted))
     if missing or surplus:
         raise _values_refused(choice, wanted, missing, surplus)
-    if reply.agent and AgentId(reply.agent) not in state.agents:
-        known = ", ".join(sorted(state.agents.keys()))
+    able = sorted(name for name, spec in state.agents.items() if spec.role == "generate")
+    if reply.agent and reply.agent not in able:
+        known = ", ".join(able)
         raise NotFound(
             "unknown_agent",
-            en=f"run {state.run!r} has no agent {reply.agent!r}; accepted: {known}",
-            zh=f"运行 {state.run!r} 没有 agent {reply.agent!r}；可接受：{known}",
+            en=f"run {state.run!r} has no agent {reply.agent!r} that works on sub-tasks; accepted: {known}",
+            zh=f"运行 {state.run!r} 没有执行子任务的 agent {reply.agent!r}；可接受：{known}",
         )
     domain = _leaf(reply.domain) if reply.domain else ""
     value = parse_mask_value(reply.value) if reply.value else None

@@ -7,7 +7,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.executing import execute_quietly
-from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -18,7 +18,7 @@ def pause(session: Session, run: str) -> Result:
     """Ask the executor to start no further attempt; raises `WrongState` for a run that nobody executes."""
     name = RunId(run)
     state = run_state(session, run)
-    if session.store().lease(name) is None:
+    if living_lease(session, name) is None:
         step = "show" if state.status in ENDED else "resume"
         raise WrongState(
             run, state.status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}"
@@ -38,7 +38,7 @@ def cancel(session: Session, run: str) -> Result:
     """
     name = RunId(run)
     state = post_control(session.shop(), name, "cancel", by=BY)
-    if state.status not in ENDED and session.store().lease(name) is None:
+    if state.status not in ENDED and living_lease(session, name) is None:
         state = execute_quietly(session, name)
     if state.status in ENDED:
         note = f"{state.run}: {status_words(state.status, session.lang)}"

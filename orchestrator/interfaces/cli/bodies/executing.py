@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 from orchestrator.core.events import Event, to_wire
 from orchestrator.core.ids import RunId
 from orchestrator.core.report import report_json
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.interfaces.cli.bodies.interrupts import stopping_on_signals
-from orchestrator.interfaces.cli.bodies.looking import run_state
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.showing import state_lines
 from orchestrator.interfaces.cli.bodies.summaries import node_documents, run_document
-from orchestrator.interfaces.cli.bodies.takeover import free_from_the_dead
 from orchestrator.interfaces.cli.exit_codes import exit_code_of
 from orchestrator.interfaces.cli.failures import keep_trace
 from orchestrator.interfaces.cli.progress.displays import NoDisplay, RunDisplay, display_for
@@ -61,8 +58,6 @@ def outcome_of(session: Session, state: RunState) -> Result:
 
 def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
     shop = session.shop()
-    free_from_the_dead(shop, run)
-    _read_notes(session, run)
 
     def show(event: Event, state: RunState) -> None:
         session.stream(to_wire(run, event))
@@ -80,14 +75,6 @@ def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
             return await execute(shop, run, listeners=[_harmless(show)], stop=stop)
 
     return asyncio.run(stoppable())
-
-
-def _read_notes(session: Session, run: RunId) -> None:
-    """Read the notes before the lease is taken: a large folder may take longer than a lease holds."""
-    state = run_state(session, run)
-    folders = state.proposal.goal.sources if state.proposal is not None else ()
-    if folders and state.approved_revision is not None and state.status not in ENDED:
-        session.shop().library(Path(folders[0]))
 
 
 def _harmless(show: Listener) -> Listener:

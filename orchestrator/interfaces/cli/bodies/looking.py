@@ -12,6 +12,8 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.runs import load
+from orchestrator.shell.store.holders import is_gone
+from orchestrator.shell.store.rows import Lease
 
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")
 
@@ -19,6 +21,12 @@ _WHOLE: Final = re.compile(r"[0-9]{1,15}")
 def run_state(session: Session, run: str, *, at: int | None = None) -> RunState:
     """Return a run as it is, or as it was after the event `at`; raises `UnknownRun` and what reading a log raises."""
     return load(session.store(), RunId(run), at=at)
+
+
+def living_lease(session: Session, run: RunId) -> Lease | None:
+    """Return the lease of the process that executes a run; `None` if none does, or the one that did has died."""
+    lease = session.store().lease(run)
+    return None if lease is None or is_gone(lease.holder) else lease
 
 
 def proposal_of(state: RunState) -> Proposal:

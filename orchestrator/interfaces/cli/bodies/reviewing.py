@@ -35,7 +35,13 @@ def review_result(session: Session, state: RunState) -> Result:
 def waiting_result(session: Session, state: RunState) -> Result:
     """Return a review that nobody can be asked about: with the code of a run that waits for a person."""
     shown = review_result(session, state)
-    return Result(data=shown.data, text=shown.text, notes=shown.notes, code=ExitCode.WAITING)
+    note = session.pick(
+        "this is no terminal, so nothing was approved and nothing was run; approve with: "
+        f"maskgrad approve {approval_of(state)}, then: maskgrad run {state.run}",
+        f"不是终端，因此没有批准也没有执行任何内容；批准：maskgrad approve {approval_of(state)}，"
+        f"然后：maskgrad run {state.run}",
+    )
+    return Result(data=shown.data, text=shown.text, notes=(note,), code=ExitCode.WAITING)
 
 
 def review_text(session: Session, state: RunState) -> str:
@@ -43,7 +49,7 @@ def review_text(session: Session, state: RunState) -> str:
     proposal = proposal_of(state)
     assert state.sha256 is not None, "a proposal has a hash"
     registry = default_registry()
-    return render_review(
+    text = render_review(
         proposal,
         registry,
         session.lang,
@@ -51,14 +57,17 @@ def review_text(session: Session, state: RunState) -> str:
         sha256=state.sha256,
         findings=check_proposal(proposal, registry),
     )
+    if state.status == "reviewing":
+        return text
+    # The commands at its end are for a revision that is under review; this one is not, or no longer.
+    commands = (f"maskgrad approve {state.run}@", f"maskgrad edit {state.run}")
+    return "\n".join(
+        line for line in text.splitlines() if not any(each in line for each in commands)
+    ).rstrip()
 
 
 def _notes(session: Session, state: RunState) -> tuple[str, ...]:
-    token = approval_of(state)
-    if token is None:
-        words = status_words(state.status, session.lang)
-        return (session.pick(f"not under review: the run is {words}", f"不在审核中：运行状态为{words}"),)
-    return (
-        session.pick(f"approve with: maskgrad approve {token}", f"批准：maskgrad approve {token}"),
-        session.pick(f"change with: maskgrad edit {state.run}", f"修改：maskgrad edit {state.run}"),
-    )
+    if state.status == "reviewing":
+        return ()
+    words = status_words(state.status, session.lang)
+    return (session.pick(f"not under review: the run is {words}", f"不在审核中：运行状态为{words}"),)

@@ -13,9 +13,8 @@ from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.drafting import Draft, draft_run
 from orchestrator.interfaces.cli.bodies.executing import execute_shown, outcome_of
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
-from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.looking import living_lease, proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.reviewing import waiting_result
-from orchestrator.interfaces.cli.bodies.takeover import free_from_the_dead
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -61,7 +60,7 @@ def resume(session: Session, run: str) -> Result:
         return outcome_of(session, state)
     if state.status in ("drafting", "reviewing"):
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
-    lease = free_from_the_dead(session.shop(), name)
+    lease = living_lease(session, name)
     if state.paused or _pause_waits(session, name):
         post_control(session.shop(), name, "continue", by=BY)
         if lease is not None:

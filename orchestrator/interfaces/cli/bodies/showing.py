@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.core.state import RunState
-from orchestrator.interfaces.cli.bodies.looking import run_state
+from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.summaries import (
     next_step,
@@ -21,7 +21,7 @@ from orchestrator.interfaces.cli.streams import one_line
 def show(session: Session, run: str) -> Result:
     """Return state, sub-tasks, open requests, who executes it, and the report if there is one."""
     state = run_state(session, run)
-    lease = session.store().lease(state.run)
+    lease = living_lease(session, state.run)
     holder = lease.holder if lease is not None else None
     report = delivered(session, state)
     lines = state_lines(session, state, holder)

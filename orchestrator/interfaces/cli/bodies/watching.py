@@ -10,7 +10,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.interfaces.cli.bodies.executing import outcome_of
-from orchestrator.interfaces.cli.bodies.looking import whole_number
+from orchestrator.interfaces.cli.bodies.looking import living_lease, whole_number
 from orchestrator.interfaces.cli.progress.displays import RunDisplay, display_for
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -37,7 +37,7 @@ def watch(session: Session, run: str, after: str) -> Result:
 def _follow(session: Session, state: RunState, first: int, display: RunDisplay) -> RunState:
     while True:
         # Asked before reading: an executor that gives its lease up has stored everything by then.
-        executed = session.store().lease(state.run) is not None
+        executed = living_lease(session, state.run) is not None
         for event in events_of(session.store(), state.run, after=state.seq):
             state = apply(state, event)
             if event.seq > first:

@@ -54,7 +54,7 @@ class LiveDisplay:
             file=streams.err, no_color=bool(environment.get("NO_COLOR")), highlight=False, soft_wrap=False
         )
         self._live = Live(
-            get_renderable=self._panel,
+            get_renderable=self.panel,
             console=self._console,
             refresh_per_second=REFRESH_PER_S,
             transient=True,
@@ -81,9 +81,10 @@ class LiveDisplay:
 
     def _follow(self, event: Event, change: Change, state: RunState) -> None:
         if isinstance(event.body, AttemptStarted):
-            self._rows[event.body.node] = _Row(
-                event.body.agent, change.sentence.partition(": ")[0], time.monotonic()
-            )
+            started = event.body
+            title = state.index.subtask(started.node).title if state.index is not None else ""
+            name = one_line(f"{started.node} {title}")
+            self._rows[started.node] = _Row(one_line(started.agent), name, time.monotonic())
         elif change.node in self._rows and change.weight == "activity":
             self._rows[change.node] = replace(self._rows[change.node], doing=change.sentence)
         for name in list(self._rows):
@@ -93,15 +94,15 @@ class LiveDisplay:
             elif node.status == "verifying" and not self._rows[name].checking:
                 self._rows[name] = replace(self._rows[name], checking=True, doing="")
 
-    def _panel(self) -> Panel:
+    def panel(self) -> Panel:
+        """Return the panel as it is now; always of the same height for the same plan."""
         # A copy, since events come in on another thread than the one that draws.
         rows = list(self._rows.items())[:ROWS]
-        lines = [self._line(name, row) for name, row in rows]
+        lines = [self._line(row) for _, row in rows]
         lines += [Text("")] * (self._height - len(lines))
         return Panel(Group(*lines, self._counts()), title=self._title(), title_align="left", padding=(0, 1))
 
-    def _line(self, name: NodeId, row: _Row) -> Text:
-        del name
+    def _line(self, row: _Row) -> Text:
         mark = pick(self._lang, "check", "核验") if row.checking else pick(self._lang, "work ", "执行")
         seconds = f"{time.monotonic() - row.since:4.0f} s"
         text = Text(f"{mark} {seconds} {row.agent:<4} {row.title}", no_wrap=True, overflow="ellipsis")

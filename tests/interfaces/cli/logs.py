@@ -1,0 +1,48 @@
+"""Logs of runs for tests of the commands that look: made by the core's own decisions, without any work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphs.contract import Lang
+from orchestrator.core.events import Event, ProposalDrafted, RunCreated
+from orchestrator.core.proposal import proposal_sha256
+from tests.core import builders
+from tests.core.simulation import Simulation, fails, rejected
+
+
+def suspended_log() -> list[Event]:
+    """A run whose second sub-task failed until a person is asked; the third waits for it."""
+    failing = [fails(builders.failure("refused")) for _ in range(12)]
+    run = Simulation(builders.proposal(builders.plan("a>c b>c")), script={"b": failing})
+    assert run.run().status == "suspended"
+    return run.log
+
+
+def finished_log() -> list[Event]:
+    """A run that delivered nothing but ended well: its last event has no report."""
+    run = Simulation(builders.proposal(builders.plan("a>c b>c")))
+    assert run.run().status == "completed"
+    return run.log
+
+
+def backtracked_log() -> list[Event]:
+    """A run with a class B blockage, a backtrack and a second, accepted attempt."""
+    bad = [rejected(builders.failure("structure", blamed="a"))]
+    run = Simulation(builders.proposal(builders.plan("a>b b>c")), script={"b": bad})
+    assert run.run().status == "completed"
+    return run.log
+
+
+def reviewing_log(lang: Lang = "en", edges: str = "a>c b>c") -> list[Event]:
+    """A run in review."""
+    draft = builders.proposal(builders.plan(edges), lang=lang)
+    created = RunCreated(goal="Why?", lang=lang, sources=(), run_seed="seed", versions={})
+    drafted = ProposalDrafted(proposal=draft, sha256=proposal_sha256(draft), author="planner")
+    return _stamped([created, drafted])
+
+
+def _stamped(bodies: Sequence[RunCreated | ProposalDrafted]) -> list[Event]:
+    return [
+        Event(seq=seq, ts="2026-01-01T00:00:00.000Z", body=body) for seq, body in enumerate(bodies, start=1)
+    ]
