@@ -168,7 +168,7 @@ class NoteFolder:
         question: str | None = None,
         instead: str | None = None,
     ) -> Quoted:
-        """Return the claim of `node` that quotes a sentence of a note; with `instead`, a forged excerpt at its place."""
+        """Return the claim of `node` that quotes a sentence of a note; `instead` forges the excerpt."""
         text = self.texts[path]
         start = text.index(sentence)
         source = self.source(path)

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-
 from orchestrator.core.events import AttemptStarted, AttemptVerified, Event, ExecutorTookOver
 from orchestrator.core.ids import RunId
 from orchestrator.run import execute
