@@ -119,6 +119,7 @@ EN_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
         _pattern(
             rf"\bhow (?:{any_of('many much old tall high deep far fast big large wide heavy long often hot cold')})\b",
             rf"\bwhat (?:is|was|are|were) the (?:[\w-]+ ){{0,4}}?(?:{_MEASURE_NOUNS})\b",
+            r"\bwhat (?:did|does|do|will|would) .*\b(?:cost|pay|earn|weigh|measure)\b",
             r"\bat what (?:\w+ ){0,2}?(?:price|rate|level|temperature|speed)\b",
         ),
     ),

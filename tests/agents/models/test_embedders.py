@@ -44,8 +44,8 @@ def test_rows_are_unit_vectors_in_the_order_given(use: Embedder) -> None:
 
 
 def test_one_thread_is_used() -> None:
+    assert UseEmbedder()._model is None
     embedder = UseEmbedder()
-    assert embedder._model is None
     embedder.encode(["pin"])
     assert embedder._model.threads == 1
 
