@@ -141,6 +141,11 @@ class FakeClock:
         self.t += seconds
         await asyncio.sleep(0)
 
+    @property
+    def waits(self) -> bool:
+        """Whether an executor waits for its next look."""
+        return any(not waiting.done() for waiting in self._looks)
+
     def look(self) -> None:
         """Let the executor look at its inbox."""
         looks, self._looks = self._looks, []

@@ -1,0 +1,393 @@
+"""Pause, continue, cancel, stop; leases; crashes at every event; stores that break: what a run survives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.results import OpenQuestion, WorkOutput, WorkResult
+from agents.tools.contract import Broker
+from agents.workers.ports import WorkOrder
+from agents.workers.scripted import ANY
+from graphs.plan import NodeId
+from orchestrator.core.errors import WrongState
+from orchestrator.core.events import (
+    AttemptCancelled,
+    AttemptStarted,
+    AttemptVerified,
+    Backtracked,
+    CancelRequested,
+    Event,
+    ExecutorTookOver,
+    RunContinued,
+    RunPaused,
+)
+from orchestrator.core.ids import RunId
+from orchestrator.core.state import RunState
+from orchestrator.run import post_control
+from orchestrator.shell.executor import LEASE_TTL_S
+from orchestrator.shell.journal import Listener
+from orchestrator.shell.store.errors import RunBusy, StaleLease, StoreFull
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.store.ports import Operation, Outcome, RunStore
+from orchestrator.shell.store.sqlite_store import SqliteStore
+from tests.core.builders import n, plan, proposal
+from tests.flows.stage import ROWS, NoteFolder, Script, Stage, passes_on, says, set_stage, written
+
+CHAIN = plan("a>b b>c")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> NoteFolder:
+    return written(tmp_path / "notes")
+
+
+def script_of(notes: NoteFolder, **changes: object) -> Script:
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    script: dict[object, object] = {(n("a"), ANY): good, (n("b"), ANY): passes_on, (n("c"), ANY): passes_on}
+    for name, answer in changes.items():
+        script[(n(name), ANY)] = answer
+    return script  # type: ignore[return-value]
+
+
+class Gate:
+    """A worker that waits until the test opens it."""
+
+    def __init__(self, result: Callable[[WorkOrder, Broker], WorkResult] = passes_on) -> None:
+        self.reached = asyncio.Event()
+        self.open = asyncio.Event()
+        self._result = result
+
+    async def __call__(self, order: WorkOrder, broker: Broker) -> WorkResult:
+        self.reached.set()
+        await self.open.wait()
+        return self._result(order, broker)
+
+
+async def settled(condition: Callable[[], bool]) -> None:
+    """Give the loop turns until `condition` holds; the time limit of the run fails the test if it never does."""
+    while not condition():
+        await asyncio.sleep(0)
+
+
+class TestPause:
+    async def test_what_runs_ends_and_nothing_starts_until_it_is_continued(self, notes: NoteFolder) -> None:
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate))
+        run = stage.approved(proposal(CHAIN))
+        task = asyncio.ensure_future(stage.execute(run))
+        await gate.reached.wait()
+        post_control(stage.shop, run, "pause", by="ann")
+        stage.clock.look()
+        await settled(lambda: bool(stage.bodies(run, RunPaused)))
+        gate.open.set()
+        await settled(lambda: len(stage.bodies(run, AttemptVerified)) == 2)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert [body.node for body in stage.bodies(run, AttemptStarted)] == ["a", "b"]
+        assert stage.state(run).status == "paused"
+        post_control(stage.shop, run, "continue", by="ann")
+        stage.clock.look()
+        done = await task
+        assert done.status == "completed"
+        order = [event.body.type for event in stage.log(run)]
+        assert order.index("run.paused") < order.index("run.continued")
+        assert [body.node for body in stage.bodies(run, AttemptStarted)] == ["a", "b", "c"]
+        assert stage.shop.store.pending(run) == ()
+
+    async def test_the_last_word_counts_even_if_nobody_listened_in_between(self, notes: NoteFolder) -> None:
+        stage = set_stage(notes, script_of(notes))
+        run = stage.approved(proposal(CHAIN))
+        for kind in ("pause", "pause", "continue", "pause"):
+            post_control(stage.shop, run, kind, by="ann")  # type: ignore[arg-type]
+        assert [message.kind for message in stage.shop.store.pending(run)] == ["pause", "continue", "pause"]
+        task = asyncio.ensure_future(stage.execute(run))
+        await settled(lambda: len(stage.bodies(run, RunPaused)) == 2)
+        assert len(stage.bodies(run, RunContinued)) == 1
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert stage.bodies(run, AttemptStarted) == []
+        post_control(stage.shop, run, "continue", by="ann")
+        await settled(lambda: stage.clock.waits)
+        stage.clock.look()
+        assert (await task).status == "completed"
+
+
+class TestCancel:
+    async def test_stops_what_runs_and_ends_once(self, notes: NoteFolder) -> None:
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate))
+        run = stage.approved(proposal(CHAIN))
+        task = asyncio.ensure_future(stage.execute(run))
+        await gate.reached.wait()
+        post_control(stage.shop, run, "cancel", by="ann")
+        stage.clock.look()
+        done = await task
+        assert done.status == "cancelled"
+        kinds = [event.body.type for event in stage.log(run)]
+        assert kinds[-3:] == ["run.cancel_requested", "attempt.cancelled", "run.ended"]
+        assert [body.node for body in stage.bodies(run, AttemptCancelled)] == ["b"]
+        assert done.report is None
+        assert stage.shop.store.checkpoints() == ()
+        with pytest.raises(WrongState):
+            post_control(stage.shop, run, "pause", by="ann")
+        assert await stage.execute(run) == done
+
+    async def test_a_run_in_review_confirmed_or_suspended_is_cancelled_at_once(
+        self, notes: NoteFolder
+    ) -> None:
+        stage = set_stage(notes, script_of(notes))
+        run = stage.approved(proposal(CHAIN))
+        assert post_control(stage.shop, run, "cancel", by="ann").status == "cancelled"
+        assert (await stage.execute(run)).status == "cancelled"
+        assert stage.worker.orders == []
+        assert len(stage.bodies(run, CancelRequested)) == 1
+
+    async def test_ends_what_a_dead_process_left_behind(self, notes: NoteFolder) -> None:
+        store = MemoryStore()
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate), store=store)
+        run = stage.approved(proposal(CHAIN))
+        with pytest.raises(Crash):
+            await stage.execute(run, listeners=[crash_at(lambda e: is_start(e, "b"))])
+        post_control(stage.shop, run, "cancel", by="ann")
+        other = set_stage(notes, script_of(notes), store=store)
+        done = await other.execute(run)
+        assert done.status == "cancelled"
+        assert [body.node for body in other.bodies(run, AttemptCancelled)] == ["b"]
+        assert other.worker.orders == []
+        assert store.checkpoints() == ()
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+def crash_at(when: Callable[[Event], bool]) -> Listener:
+    def listener(event: Event, state: RunState) -> None:
+        del state
+        if when(event):
+            raise Crash(event.body.type)
+
+    return listener
+
+
+def is_start(event: Event, node: str) -> bool:
+    return isinstance(event.body, AttemptStarted) and event.body.node == node
+
+
+def stop_at(stop: asyncio.Event, when: Callable[[Event], bool]) -> Listener:
+    def listener(event: Event, state: RunState) -> None:
+        del state
+        if when(event):
+            stop.set()
+
+    return listener
+
+
+def accepted_once(stage: Stage, run: RunId) -> None:
+    """Nothing that was accepted runs again."""
+    accepted: set[NodeId] = set()
+    for event in stage.log(run):
+        if isinstance(event.body, AttemptStarted):
+            assert event.body.node not in accepted
+        if isinstance(event.body, AttemptVerified):
+            assert event.body.node not in accepted
+            accepted.add(event.body.node)
+
+
+class TestStop:
+    async def test_leaves_the_run_resumable_and_nothing_accepted_runs_again(self, notes: NoteFolder) -> None:
+        stage = set_stage(notes, script_of(notes))
+        run = stage.approved(proposal(CHAIN))
+        stop = asyncio.Event()
+        state = await stage.execute(
+            run, stop=stop, listeners=[stop_at(stop, lambda e: isinstance(e.body, AttemptVerified))]
+        )
+        assert state.status == "running"
+        assert "b" not in [body.node for body in stage.bodies(run, AttemptVerified)]
+        assert stage.shop.store.lease(run) is None
+        done = await stage.execute(run)
+        assert done.status == "completed"
+        accepted_once(stage, run)
+        assert len(stage.orders("a")) == 1
+
+    async def test_before_anything_ran(self, notes: NoteFolder) -> None:
+        stage = set_stage(notes, script_of(notes))
+        run = stage.approved(proposal(CHAIN))
+        stop = asyncio.Event()
+        stop.set()
+        state = await stage.execute(run, stop=stop)
+        assert state.status == "running"
+        assert (await stage.execute(run)).status == "completed"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda _: MemoryStore(), lambda p: SqliteStore(p / "runs.db")], ids=["memory", "sqlite"]
+)
+async def test_a_crash_after_any_event_changes_nothing_of_the_result(
+    notes: NoteFolder, tmp_path: Path, make: Callable[[Path], RunStore]
+) -> None:
+    """At every event of the run: the process dies, another goes on, the result is that of an undisturbed run."""
+    work = proposal(plan("a>c b>c"))
+    parts = {
+        (n("a"), ANY): says(notes.quoted("a", "storage.md", ROWS, question="Why?")),
+        (n("b"), ANY): passes_nothing,
+        (n("c"), ANY): passes_on,
+    }
+    store = make(tmp_path)
+    calm_stage = set_stage(notes, parts, store=store)
+    calm = await calm_stage.finish(work)
+    assert calm.status == "completed"
+    events = calm.seq
+    first = 4  # after the approval
+    for place in range(first, events):
+        stage = set_stage(notes, parts, store=store)
+        stage.shop.ids = calm_stage.shop.ids
+        run = stage.approved(work)
+        with pytest.raises(Crash):
+            await stage.execute(run, listeners=[crash_at(lambda e, at=place: e.seq == at)])  # type: ignore[misc]
+        other = set_stage(notes, parts, store=store)
+        done = await other.execute(run)
+        assert done.status == "completed", place
+        assert done.result == calm.result, place
+        accepted_once(other, run)
+        assert len(other.bodies(run, ExecutorTookOver)) in (1, 2)
+        assert stage.state(run) == done
+    assert store.checkpoints() == ()
+    store.close()
+
+
+def passes_nothing(order: WorkOrder, broker: Broker) -> WorkResult:
+    """A second branch with an open question of its own."""
+    from_notes = passes_on(order, broker)
+    text = "# Nothing\n\n- Is there more?"
+    open_question = OpenQuestion(question="Is there more?", reason="not_found", searched=("more",))
+    return replace(from_notes, output=replace(from_notes.output, text=text, open_questions=(open_question,)))
+
+
+class TestLeases:
+    async def test_a_second_executor_is_refused(self, notes: NoteFolder) -> None:
+        store = MemoryStore()
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate), store=store)
+        run = stage.approved(proposal(CHAIN))
+        task = asyncio.ensure_future(stage.execute(run))
+        await gate.reached.wait()
+        other = set_stage(notes, script_of(notes), store=store)
+        with pytest.raises(RunBusy):
+            await other.execute(run)
+        assert other.worker.orders == []
+        gate.open.set()
+        assert (await task).status == "completed"
+
+    async def test_a_process_that_lost_its_lease_writes_nothing_more(self, notes: NoteFolder) -> None:
+        now = [0.0]
+        store = MemoryStore(clock=lambda: now[0])
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate), store=store)
+        run = stage.approved(proposal(CHAIN))
+        slow = asyncio.ensure_future(stage.execute(run))
+        await gate.reached.wait()
+        now[0] += LEASE_TTL_S + 1
+        other = set_stage(notes, script_of(notes), store=store)
+        done = await other.execute(run)
+        assert done.status == "completed"
+        length = len(other.log(run))
+        gate.open.set()
+        with pytest.raises(StaleLease):
+            await slow
+        assert len(other.log(run)) == length
+        assert other.orders("a") == []
+
+    async def test_a_lease_is_renewed_while_the_run_goes_on(self, notes: NoteFolder) -> None:
+        now = [0.0]
+        store = MemoryStore(clock=lambda: now[0])
+        gate = Gate()
+        stage = set_stage(notes, script_of(notes, b=gate), store=store)
+        run = stage.approved(proposal(CHAIN))
+        task = asyncio.ensure_future(stage.execute(run))
+        await gate.reached.wait()
+        now[0] = stage.clock.t = LEASE_TTL_S / 2
+        stage.clock.look()
+        await settled(lambda: stage.clock.waits)
+        lease = store.lease(run)
+        assert lease is not None
+        assert lease.expires == LEASE_TTL_S * 1.5
+        gate.open.set()
+        assert (await task).status == "completed"
+
+
+async def test_a_late_result_of_an_obsolete_attempt_is_refused(notes: NoteFolder) -> None:
+    """b fails while its sibling d still works on a's first output: a is done again, d's result is refused."""
+    started = asyncio.Event()
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    empty = replace(good, output=WorkOutput(text=" "))
+
+    async def stubborn(order: WorkOrder, broker: Broker) -> WorkResult:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return passes_on(order, broker)  # it does not let itself be stopped
+        raise AssertionError("nobody sets the event")
+
+    async def fails_then(order: WorkOrder, broker: Broker) -> WorkResult:
+        del order, broker
+        await started.wait()
+        return empty
+
+    stage = set_stage(
+        notes,
+        {
+            (n("a"), ANY): good,
+            (n("b"), 1): fails_then,
+            (n("b"), ANY): passes_on,
+            (n("d"), 1): stubborn,
+            (n("d"), ANY): passes_on,
+        },
+    )
+    run = stage.approved(proposal(plan("a>b a>d")))
+    done = await stage.execute(run)
+    assert done.status == "completed"
+    (back,) = stage.bodies(run, Backtracked)
+    assert back.plan.invalidated == ("a", "b", "d")
+    assert [(c.node, c.generation) for c in stage.bodies(run, AttemptCancelled)] == [("d", 1)]
+    verified = [(v.node, v.generation) for v in stage.bodies(run, AttemptVerified)]
+    assert sorted(verified) == [("a", 1), ("a", 2), ("b", 2), ("d", 2)]
+
+
+class BreakingStore(MemoryStore):
+    """A store whose disk is full after some transactions, until it is repaired."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.good = 10**9
+        super().__init__(clock=lambda: self.now_s)
+
+    def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
+        self.good -= 1
+        if self.good < 0:
+            raise StoreFull(self.location)
+        return super().commit(operations)
+
+
+@pytest.mark.parametrize("good", range(0, 24, 2))
+async def test_a_store_that_breaks_gives_its_own_error_and_the_run_goes_on_later(
+    notes: NoteFolder, good: int
+) -> None:
+    store = BreakingStore()
+    stage = set_stage(notes, script_of(notes), store=store)
+    run = stage.approved(proposal(CHAIN))
+    store.good = good
+    with pytest.raises(StoreFull):
+        await stage.execute(run)
+    store.good = 10**9
+    store.now_s += LEASE_TTL_S + 1
+    done = await stage.execute(run)
+    assert done.status == "completed"
+    accepted_once(stage, run)
