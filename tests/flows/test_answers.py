@@ -10,7 +10,6 @@ import pytest
 
 from agents.evidence import Evidence, Source, SourceId
 from agents.workers.ports import WorkFailed
-from agents.workers.scripted import ANY
 from graphs.contract import Lang
 from graphs.plan import Plan
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard, SetMask
@@ -40,7 +39,7 @@ from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.verification.ports import CheckOrder, FactSource, FactVerdict
 from tests.core.builders import A1, A2, CONTRACTS, SOLO, n, plan, proposal
-from tests.flows.stage import ROWS, NoteFolder, Script, Stage, passes_on, says, set_stage, written
+from tests.flows.stage import EVERY, ROWS, NoteFolder, Script, Stage, passes_on, says, set_stage, written
 
 REFUSES = WorkFailed("refused", "I can't")
 PAIR = plan("a>b")
@@ -70,9 +69,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> RunStore:
 
 class TestChoices:
     async def test_retry_gives_the_worker_the_guidance(self, notes: NoteFolder, store: RunStore) -> None:
-        _, run, request = await suspended(notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store)
+        _, run, request = await suspended(
+            notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store
+        )
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        other = set_stage(notes, {(n("a"), ANY): good, (n("b"), ANY): passes_on}, store=store)
+        other = set_stage(notes, {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}, store=store)
         asked = answer(
             other.shop, request, Answer(choice="retry", guidance="Look into storage.md."), by="ann"
         )
@@ -89,9 +90,11 @@ class TestChoices:
 
     async def test_set_mask_sets_one_value_for_one_sub_task(self, notes: NoteFolder) -> None:
         store = MemoryStore()
-        _, run, request = await suspended(notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store)
+        _, run, request = await suspended(
+            notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store
+        )
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        other = set_stage(notes, {(n("a"), ANY): good, (n("b"), ANY): passes_on}, store=store)
+        other = set_stage(notes, {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}, store=store)
         choice = Answer(choice="set_mask", agent="A1", domain=CONTRACTS, value=55)
         answer(other.shop, request, choice, by="ann")
         done = await other.execute(run)
@@ -104,11 +107,11 @@ class TestChoices:
 
     async def test_reassign_gives_it_to_the_agent_that_was_named(self, notes: NoteFolder) -> None:
         store = MemoryStore()
-        script: Script = {(n("a"), ANY): REFUSES}
+        script: Script = {(n("a"), EVERY): REFUSES}
         stage, run, request = await suspended(notes, proposal(PAIR), script, store)
         assert [order.agent.id for order in stage.orders("a")] == [A1, A2]
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        other = set_stage(notes, {(n("a"), ANY): good, (n("b"), ANY): passes_on}, store=store)
+        other = set_stage(notes, {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}, store=store)
         answer(other.shop, request, Answer(choice="reassign", agent="A1"), by="ann")
         assert (await other.execute(run)).status == "completed"
         assert other.bodies(run, Backtracked)[-1].plan.repair == ChangeAgent(node=n("a"), old=A2, new=A1)
@@ -117,7 +120,7 @@ class TestChoices:
     async def test_abandon_goes_on_without_it(self, notes: NoteFolder) -> None:
         store = MemoryStore()
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        script: Script = {(n("a"), ANY): good, (n("b"), ANY): REFUSES, (n("c"), ANY): passes_on}
+        script: Script = {(n("a"), EVERY): good, (n("b"), EVERY): REFUSES, (n("c"), EVERY): passes_on}
         _, run, request = await suspended(notes, proposal(plan("a>c b~c"), roster=SOLO), script, store)
         other = set_stage(notes, script, store=store)
         answer(other.shop, request, Answer(choice="abandon"), by="ann")
@@ -134,7 +137,7 @@ class TestChoices:
     async def test_abandoning_what_everything_needs_blocks_the_run(self, notes: NoteFolder) -> None:
         store = MemoryStore()
         stage, run, request = await suspended(
-            notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store
+            notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store
         )
         answer(stage.shop, request, Answer(choice="abandon"), by="ann")
         assert (await stage.execute(run)).status == "blocked"
@@ -165,7 +168,7 @@ class TestBrokenChecker:
             return (source,)
 
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        stage = set_stage(notes, {(n("a"), ANY): good}, store=store, fact_sources=broken)
+        stage = set_stage(notes, {(n("a"), EVERY): good}, store=store, fact_sources=broken)
         run = stage.approved(proposal(plan("", lone="a")))
         state = await stage.execute(run)
         assert state.status == "suspended"
@@ -199,7 +202,7 @@ class TestBrokenChecker:
             return (Buggy(),)
 
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        stage = set_stage(notes, {(n("a"), ANY): good}, fact_sources=buggy)
+        stage = set_stage(notes, {(n("a"), EVERY): good}, fact_sources=buggy)
         run = stage.approved(proposal(plan("", lone="a")))
         assert (await stage.execute(run)).status == "suspended"
         assert {body.failure.kind for body in stage.bodies(run, AttemptRejected)} == {"not_verified"}
@@ -212,7 +215,7 @@ class TestBrokenChecker:
                 raise RuntimeError(f"no check of {order.subtask.id}")
 
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        stage = set_stage(notes, {(n("a"), ANY): good}, verifier=Raising())  # type: ignore[arg-type]
+        stage = set_stage(notes, {(n("a"), EVERY): good}, verifier=Raising())  # type: ignore[arg-type]
         run = stage.approved(proposal(plan("", lone="a")))
         done = await stage.execute(run)
         assert done.status == "failed"
@@ -224,7 +227,7 @@ class TestReview:
     async def reopened(self, notes: NoteFolder) -> tuple[Stage, RunId]:
         store = MemoryStore()
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-        script: Script = {(n("a"), ANY): good, (n("b"), 1): REFUSES, (n("b"), ANY): passes_on}
+        script: Script = {(n("a"), EVERY): good, (n("b"), 1): REFUSES, (n("b"), EVERY): passes_on}
         stage, run, request = await suspended(notes, proposal(PAIR, roster=SOLO), script, store)
         answer(stage.shop, request, Answer(choice="review"), by="ann")
         state = await stage.execute(run)
@@ -269,7 +272,7 @@ class TestRefusedAnswers:
     ) -> None:
         store = MemoryStore()
         stage, run, request = await suspended(
-            notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store
+            notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store
         )
         shop = stage.shop
         with pytest.raises(UnknownRequest, match=f"open requests of the run: {request}"):
@@ -294,14 +297,14 @@ class TestRefusedAnswers:
 
     async def test_a_verifying_agent_is_given_no_work(self, notes: NoteFolder) -> None:
         store = MemoryStore()
-        stage, _, request = await suspended(notes, proposal(PAIR), {(n("a"), ANY): REFUSES}, store)
+        stage, _, request = await suspended(notes, proposal(PAIR), {(n("a"), EVERY): REFUSES}, store)
         with pytest.raises(InvalidAnswer, match="'V1' is no agent that works on sub-tasks"):
             answer(stage.shop, request, Answer(choice="reassign", agent="V1"), by="ann")
 
     async def test_the_first_answer_counts(self, notes: NoteFolder) -> None:
         store = MemoryStore()
         stage, run, request = await suspended(
-            notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store
+            notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store
         )
         answer(stage.shop, request, Answer(choice="abandon"), by="ann")
         with pytest.raises(AlreadyRecorded):
@@ -310,7 +313,7 @@ class TestRefusedAnswers:
 
     async def test_resuming_without_an_answer_asks_again_and_runs_nothing(self, notes: NoteFolder) -> None:
         store = MemoryStore()
-        stage, run, _ = await suspended(notes, proposal(PAIR, roster=SOLO), {(n("a"), ANY): REFUSES}, store)
+        stage, run, _ = await suspended(notes, proposal(PAIR, roster=SOLO), {(n("a"), EVERY): REFUSES}, store)
         again = await stage.execute(run)
         assert again.status == "suspended"
         assert len(stage.bodies(run, RequestOpened)) == 1

@@ -12,7 +12,6 @@ from agents.results import Need, WorkOutput, WorkResult
 from agents.spec import AgentId
 from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
-from agents.workers.scripted import ANY
 from masks.bands import Band
 from orchestrator.core.backtrack import (
     BacktrackLevel,
@@ -54,6 +53,7 @@ from tests.core.builders import (
 )
 from tests.flows.stage import (
     DOSE,
+    EVERY,
     NOTES,
     ROWS,
     STARTED,
@@ -89,7 +89,7 @@ def started(stage: Stage, run: RunId) -> list[tuple[str, int, int]]:
 
 async def played(notes: NoteFolder, draft: Proposal, script: Script) -> tuple[Stage, RunId]:
     """Run to the end, the nodes that the script leaves out handing on what they get."""
-    rest = {(subtask.id, ANY): passes_on for subtask in draft.plan.subtasks}
+    rest: Script = {(subtask.id, EVERY): passes_on for subtask in draft.plan.subtasks}
     stage = set_stage(notes, {**rest, **script})
     run = stage.approved(draft)
     await stage.execute(run)
@@ -135,7 +135,7 @@ class TestTransient:
 async def test_a_structural_failure_goes_back_to_the_parent_which_is_told_why(notes: NoteFolder) -> None:
     empty = WorkResult(output=WorkOutput(text=" "), candidate_complete=True, mode="scripted", path=1)
     stage, run = await played(
-        notes, proposal(CHAIN), {(n("a"), ANY): answer(notes), (n("b"), 1): empty, (n("b"), 2): passes_on}
+        notes, proposal(CHAIN), {(n("a"), EVERY): answer(notes), (n("b"), 1): empty, (n("b"), 2): passes_on}
     )
     assert stage.state(run).status == "completed"
     (body,) = stage.bodies(run, Backtracked)
@@ -200,7 +200,7 @@ class TestSilentDomains:
         notes = written(tmp_path, texts)
         closes = notes.quoted("a", "desk.md", "The trading desk closes at 17:30.", question="Why?")
         work = plan("a>b", a=subtask("a", domains={DATABASES: 1.0, FORBIDDEN: 0.5}))
-        stage, run = await played(notes, proposal(work), {(n("a"), ANY): says(closes)})
+        stage, run = await played(notes, proposal(work), {(n("a"), EVERY): says(closes)})
         (body,) = stage.bodies(run, Backtracked)
         assert body.plan.repair == ChangeAgent(node=n("a"), old=A1, new=A2)
         assert stage.state(run).status == "completed"
@@ -211,7 +211,7 @@ class TestSilentDomains:
         notes = written(tmp_path, texts)
         closes = notes.quoted("a", "desk.md", "The trading desk closes at 17:30.", question="Why?")
         work = plan("a>b", a=subtask("a", domains={DATABASES: 1.0, FORBIDDEN: 0.5}))
-        stage, run = await played(notes, proposal(work, roster=SOLO), {(n("a"), ANY): says(closes)})
+        stage, run = await played(notes, proposal(work, roster=SOLO), {(n("a"), EVERY): says(closes)})
         assert stage.state(run).status == "suspended"
         (opened,) = stage.bodies(run, RequestOpened)
         assert (opened.request.kind, opened.request.reason) == ("amendment", "outside_envelope")
@@ -220,7 +220,7 @@ class TestSilentDomains:
     async def test_one_that_only_the_agent_asks_for_goes_to_a_person(self, notes: NoteFolder) -> None:
         need = Need(domain=MEDICINE, question="Why?", band="SILENT", match=0.9)
         dose = says(notes.quoted("a", "health.md", DOSE, question="Why?"), extras=Extras(needs=(need,)))
-        stage, run = await played(notes, proposal(PAIR), {(n("a"), ANY): dose})
+        stage, run = await played(notes, proposal(PAIR), {(n("a"), EVERY): dose})
         assert stage.state(run).status == "suspended"
         (opened,) = stage.bodies(run, RequestOpened)
         assert (opened.request.kind, opened.request.reason) == ("amendment", "untrusted_need")
@@ -293,7 +293,7 @@ class TestFalsified:
             notes,
             proposal(PAIR),
             {
-                (n("a"), ANY): answer(notes),
+                (n("a"), EVERY): answer(notes),
                 (n("b"), 1): says(self.forged(notes, "b")),
                 (n("b"), 2): passes_on,
             },
@@ -319,7 +319,7 @@ class TestFalsified:
         stage, run = await played(
             notes,
             proposal(PAIR),
-            {(n("a"), ANY): answer(notes), (n("b"), ANY): says(self.forged(notes, "b"))},
+            {(n("a"), EVERY): answer(notes), (n("b"), EVERY): says(self.forged(notes, "b"))},
         )
         assert stage.state(run).status == "suspended"
         (opened,) = stage.bodies(run, RequestOpened)
@@ -340,7 +340,7 @@ class TestFalsified:
             strength = order.agent.mask.value(CONTRACTS)
             return says(forged.marked(order.agent.id, CONTRACTS, strength), extras=ON_PATH_2)
 
-        rest: Script = {(n("b"), ANY): passes_on}
+        rest: Script = {(n("b"), EVERY): passes_on}
         script: Script = {(n("a"), 1): says(years), (n("a"), 2): lies, (n("a"), 3): says(years)}
         store = MemoryStore()
         stage = set_stage(notes, {**rest, **script}, store=store)
@@ -356,7 +356,7 @@ class TestFalsified:
             first,
         )
 
-        later = set_stage(notes, {**rest, (n("a"), ANY): says(years)}, store=store)
+        later = set_stage(notes, {**rest, (n("a"), EVERY): says(years)}, store=store)
         later.shop.ids = stage.shop.ids
         second = later.approved(proposal(PAIR))
         assert (await later.execute(second)).status == "completed"
@@ -376,7 +376,7 @@ class TestBugsAndBudgets:
         stage, run = await played(
             notes,
             proposal(plan("a>c b>d")),
-            {(n("a"), ANY): ZeroDivisionError("a bug of ours"), (n("b"), ANY): answer(notes, "b")},
+            {(n("a"), EVERY): ZeroDivisionError("a bug of ours"), (n("b"), EVERY): answer(notes, "b")},
         )
         done = stage.state(run)
         assert done.status == "failed"
@@ -392,7 +392,7 @@ class TestBugsAndBudgets:
         stage, run = await played(
             notes,
             proposal(plan("a>c b>d")),
-            {(n("a"), ANY): BudgetExhausted("max_tool_calls", 18, 18), (n("b"), ANY): answer(notes, "b")},
+            {(n("a"), EVERY): BudgetExhausted("max_tool_calls", 18, 18), (n("b"), EVERY): answer(notes, "b")},
         )
         done = stage.state(run)
         assert (done.status, done.stopped) == ("partial", True)
@@ -402,7 +402,7 @@ class TestBugsAndBudgets:
 
     async def test_a_budget_that_ends_everything_is_partial_too(self, notes: NoteFolder) -> None:
         stage, run = await played(
-            notes, proposal(PAIR), {(n("a"), ANY): BudgetExhausted("deadline_s", 901, 900)}
+            notes, proposal(PAIR), {(n("a"), EVERY): BudgetExhausted("deadline_s", 901, 900)}
         )
         done = stage.state(run)
         assert (done.status, done.stopped) == ("partial", True)
@@ -416,7 +416,7 @@ async def test_consecutive_sentences_of_the_same_leak_are_one_leak_per_span(note
         notes.quoted("a", "storage.md", STARTED, question="Why?"),
         notes.quoted("a", "liability.md", YEARS),
     ]
-    stage, run = await played(notes, draft, {(n("a"), ANY): says(*parts)})
+    stage, run = await played(notes, draft, {(n("a"), EVERY): says(*parts)})
     report = stage.report(run)
     assert [(row.leak.domain, row.leak.declared, row.leak.text) for row in report.leaks] == [
         (CONTRACTS, False, YEARS)
