@@ -275,7 +275,8 @@ def check_citations(output: WorkOutput, texts: Mapping[str, str]) -> Citations:
         words = _squeezed(_bare(line))
         cited += any(claim is not None and _squeezed(claim.statement) == words for claim in named)
     for claim in claims.values():
-        for key in claim.evidence or ("",):
+        citations += not claim.evidence
+        for key in claim.evidence:
             citations += 1
             piece = evidence.get(key)
             resolving += piece is not None and _resolves(

@@ -65,6 +65,27 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(word for word, stop in _scan(text) if not stop)
 
 
+def spellings(text: str) -> dict[str, str]:
+    """Return the terms of `text` as they are spelled where they stand first, in order.
+
+    >>> spellings("Insured plants, insured twice")
+    {'insur': 'Insured', 'plant': 'plants', 'twice': 'twice'}
+    """
+    found: dict[str, str] = {}
+    for match in _PIECE.finditer(text):
+        piece = match.group()
+        forms = _scan(piece)
+        if _CJK.match(piece) or piece[0].isdigit():
+            pairs = [(word, word) for word, stop in forms if not stop]
+        else:
+            parts = _latin_parts(piece)
+            shown = [piece] if len(parts) <= 1 else [piece, *parts]
+            pairs = [(word, form) for (word, stop), form in zip(forms, shown, strict=True) if not stop]
+        for word, form in pairs:
+            found.setdefault(word, form)
+    return found
+
+
 def is_cjk(text: str) -> bool:
     """Return whether `text` holds a Chinese character."""
     return bool(_CJK.search(text))
@@ -88,11 +109,15 @@ def _number(piece: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def _latin(piece: str) -> tuple[tuple[str, bool], ...]:
-    parts = [part for chunk in _PARTS.split(piece.strip("_.-")) if chunk for part in _camel_parts(chunk)]
+    parts = _latin_parts(piece)
     if len(parts) <= 1:
         return (_english(piece),)
     split = tuple(_english(part) for part in parts)
     return ((piece.casefold(), False), *split)
+
+
+def _latin_parts(piece: str) -> list[str]:
+    return [part for chunk in _PARTS.split(piece.strip("_.-")) if chunk for part in _camel_parts(chunk)]
 
 
 def _camel_parts(chunk: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from agents.retrieval.tokens import terms
+from agents.retrieval.tokens import spellings, terms
 from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.matching import Matcher
 from agents.workers.embedded.material import Material
@@ -74,20 +74,23 @@ def _ideas(
     ranked: tuple[Support, ...],
     missing: tuple[str, ...],
 ) -> Iterator[Query]:
+    spelled = spellings(question.text)
     heavy = sorted(matcher.weights, key=lambda term: -matcher.weights[term])[:HEAVY_TERMS]
-    held = [term for term in heavy if term not in missing]
-    if missing:
-        yield Query(text=" ".join([*missing, *held]), why=f"missing: {', '.join(missing)}")
+    core = [spelled.get(term, term) for term in heavy]
+    lacking = [spelled.get(term, term) for term in missing]
+    if lacking:
+        held = [spelled.get(term, term) for term in heavy if term not in missing]
+        yield Query(text=" ".join([*lacking, *held]), why=f"missing: {', '.join(lacking)}")
     told = _feedback(ranked, matcher)
     if told:
-        yield Query(text=" ".join([*heavy, *told]), why=f"words of the best sentences: {', '.join(told)}")
+        yield Query(text=" ".join([*core, *told]), why=f"words of the best sentences: {', '.join(told)}")
     for heading in _headings(material):
-        yield Query(text=f"{heading} {' '.join(missing or heavy)}", why=f"section: {heading}")
+        yield Query(text=f"{heading} {' '.join(lacking or core)}", why=f"section: {heading}")
     cue = _CUES.get(question.kind, {}).get(question.lang)
     if cue:
-        yield Query(text=f"{' '.join(heavy)} {cue}", why=f"kind of answer: {question.kind.value}")
-    for term in missing:
-        yield Query(text=term, why=f"missing: {term}")
+        yield Query(text=f"{' '.join(core)} {cue}", why=f"kind of answer: {question.kind.value}")
+    for word in lacking:
+        yield Query(text=word, why=f"missing: {word}")
 
 
 def _headings(material: Material) -> list[str]:
@@ -98,6 +101,11 @@ def _headings(material: Material) -> list[str]:
 
 def _feedback(ranked: tuple[Support, ...], matcher: Matcher) -> list[str]:
     counted: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
     for one in ranked[:FEEDBACK_SENTENCES]:
-        counted.update(list(dict.fromkeys(terms(one.candidate.unit.text))))
-    return [term for term, _ in counted.most_common() if term not in matcher.weights][:FEEDBACK_TERMS]
+        found = spellings(one.candidate.unit.text)
+        counted.update(list(found))
+        spelled = {**found, **spelled}
+    return [spelled[term] for term, _ in counted.most_common() if term not in matcher.weights][
+        :FEEDBACK_TERMS
+    ]

@@ -10,7 +10,10 @@ import pytest
 from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
 from agents.retrieval.reading import Corpus, document_from_text
 
-TEXT = "# Law\n\nThe permit lapses after ninety days unless it was used before then by somebody.\n\n## Tax\n\nNone is due.\n"
+TEXT = (
+    "# Law\n\nThe permit lapses after ninety days unless it was used before then by somebody.\n\n"
+    "## Tax\n\nNone is due.\n"
+)
 
 
 class Counting:

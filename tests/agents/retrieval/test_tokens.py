@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.retrieval.tokens import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_cjk, terms, words
+from agents.retrieval.tokens import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_cjk, spellings, terms, words
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,13 @@ def test_terms_are_words_and_no_stop_words(text: str) -> None:
     assert set(found) <= set(words(text))
     assert not set(found) & (CHINESE_STOP_WORDS | ENGLISH_STOP_WORDS)
     assert all(found)
+
+
+@given(st.text(alphabet="abAB_.-1, 水泵的", max_size=40))
+def test_spellings_stand_in_the_text_and_lead_to_their_terms(text: str) -> None:
+    found = spellings(text)
+    assert list(found) == list(dict.fromkeys(terms(text)))
+    assert all(spelling in text for spelling in found.values())
 
 
 def test_is_cjk() -> None:
