@@ -144,3 +144,9 @@ def test_every_origin_can_be_shown_in_both_languages(kind: MaskOriginKind) -> No
 def test_the_shown_relevance_is_the_given_one() -> None:
     origin = MaskOrigin(kind=MaskOriginKind.REQUIRED, relevance=0.8)
     assert render_origin(origin, "zh") == "其子任务所需（相关度 0.80）"
+
+
+def test_a_value_that_the_user_set_says_so() -> None:
+    origin = MaskOrigin(kind=MaskOriginKind.USER)
+    assert (render_origin(origin, "en"), render_origin(origin, "zh")) == ("set by the user", "用户设定")
+    assert TypeAdapter(MaskOrigin).dump_python(origin, mode="json") == {"kind": "user", "relevance": None}

@@ -14,7 +14,7 @@ from graphs.plan import NodeId
 from masks.bands import MASK_MIN
 from masks.design import MaskOrigin, MaskOriginKind
 from masks.domains import DomainId, DomainRegistry
-from masks.gradient import set_leaf
+from masks.gradient import suppress
 from orchestrator.core.proposal import Candidate, Proposal
 from orchestrator.shell.editing.reading_roster import USER
 
@@ -38,7 +38,8 @@ def suppress_forbidden(
         for leaf in sorted(banned):
             old = before[agent.id].mask.value(leaf) if agent.id in before else 0
             if mask.value(leaf) == old != MASK_MIN:
-                mask = set_leaf(mask, leaf, MASK_MIN, author=USER, reason=_FORBIDDEN[base.goal.lang])
+                reason = _FORBIDDEN[base.goal.lang]
+                mask = suppress(mask, leaf, registry=registry, author=USER, reason=reason)
         agents.append(replace(agent, mask=mask))
     return Roster(agents=tuple(agents))
 

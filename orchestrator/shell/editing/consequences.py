@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -140,27 +140,36 @@ def _coverage(
     lang: Lang,
 ) -> Iterator[str]:
     subtasks = {subtask.id: subtask for subtask in new.plan.subtasks}
+    found: list[tuple[NodeId, str]] = []
     for (node, domain), now in after.items():
         was = before.get((node, domain))
         main, was_main = now.band is Band.MAIN, was is not None and was.band is Band.MAIN
-        value = f"{format_mask_value(now.m100)} {BANDS[now.band][lang]}"
-        if main and was is not None and not was_main:
-            yield (
-                f"{node} gains main coverage of {domain} ({now.agent.id} {value})"
-                if lang == "en"
-                else f"{node} 获得 {domain} 的主激活覆盖（{now.agent.id} {value}）"
-            )
-        elif not main and (was is None or was_main):
-            others = _who_covers(subtasks[node], new)
-            hint = f"; covered by {_BY['en'].join(others)}" if others else ""
-            hint_zh = f"；可由 {_BY['zh'].join(others)} 覆盖" if others else ""
-            lost = "loses" if was_main else "has no"
-            lost_zh = "失去" if was_main else "没有"
-            yield (
-                f"{node} {lost} main coverage of {domain} ({now.agent.id} {value}){hint}"
-                if lang == "en"
-                else f"{node} {lost_zh} {domain} 的主激活覆盖（{now.agent.id} {value}）{hint_zh}"
-            )
+        unchanged = was is not None and main == was_main
+        if unchanged or (was is None and main):
+            continue
+        word = "gained" if main else "lost" if was_main else "missing"
+        value = f"{now.agent.id} {format_mask_value(now.m100)} {BANDS[now.band][lang]}"
+        others = [] if main else _who_covers(subtasks[node], new)
+        found.append((node, _coverage_text(word, domain, value, others, lang)))
+    yield from _grouped(found, lang)
+
+
+def _coverage_text(word: str, domain: DomainId, value: str, others: Sequence[str], lang: Lang) -> str:
+    who = _BY[lang].join(others)
+    if lang == "en":
+        return f"main coverage of {domain} {word} ({value})" + (f"; covered by {who}" if who else "")
+    said = {"gained": "获得", "lost": "失去", "missing": "缺少"}[word]
+    return f"{said} {domain} 的主激活覆盖（{value}）" + (f"；可由 {who} 覆盖" if who else "")
+
+
+def _grouped(found: Iterable[tuple[NodeId, str]], lang: Lang) -> Iterator[str]:
+    """One line for all sub-tasks of which the same is said."""
+    nodes: dict[str, list[NodeId]] = {}
+    for node, text in found:
+        nodes.setdefault(text, []).append(node)
+    mark = ": " if lang == "en" else "："
+    for text, members in nodes.items():
+        yield f"{_BY[lang].join(members)}{mark}{text}"
 
 
 def _who_covers(subtask: SubTask, proposal: Proposal) -> list[AgentId]:
@@ -176,30 +185,27 @@ def _silent(
     after: Mapping[tuple[NodeId, DomainId], _Need],
     lang: Lang,
 ) -> Iterator[str]:
+    found: list[tuple[NodeId, str]] = []
     for key, now in after.items():
         was = before.get(key)
         known = was is not None and was.band is Band.SILENT and was.extension == now.extension
-        if now.band is not Band.SILENT or known:
-            continue
-        node, domain = key
-        target = format_mask_value(now.target)
-        if lang == "en":
-            room = (
-                f"the envelope allows to raise it to {target}"
-                if now.extension is None
-                else f"the envelope forbids to raise it ({now.extension})"
-            )
-            yield (
-                f"{node}: {domain} is silent for {now.agent.id} though required; a class C blockage is to be "
-                f"expected; {room}"
-            )
-        else:
-            room = (
-                f"修复范围允许提升到 {target}"
-                if now.extension is None
-                else f"修复范围不允许提升（{now.extension}）"
-            )
-            yield f"{node}：所需的 {domain} 对 {now.agent.id} 为静默；预计会出现 C 类阻塞；{room}"
+        if now.band is Band.SILENT and not known:
+            found.append((key[0], _silent_text(key[1], now, lang)))
+    yield from _grouped(found, lang)
+
+
+def _silent_text(domain: DomainId, need: _Need, lang: Lang) -> str:
+    target = format_mask_value(need.target)
+    if lang == "en":
+        room = f"allows to raise it to {target}"
+        if need.extension is not None:
+            room = f"forbids to raise it ({need.extension})"
+        return (
+            f"{domain} is silent for {need.agent.id} though required, so a class C blockage is to be expected; "
+            f"the envelope {room}"
+        )
+    room = f"允许提升到 {target}" if need.extension is None else f"不允许提升（{need.extension}）"
+    return f"所需的 {domain} 对 {need.agent.id} 为静默，预计会出现 C 类阻塞；修复范围{room}"
 
 
 def _opened(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:

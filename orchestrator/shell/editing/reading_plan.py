@@ -86,7 +86,7 @@ def _subtask(
         subtask = replace(subtask, params=_params(found["params"]))
     if "required_domains" in found:
         domains = read_by_domain(found["required_domains"], registry, lambda value: value.number(1.0))
-        subtask = replace(subtask, required_domains=dict(domains))
+        subtask = replace(subtask, required_domains={str(domain): value for domain, value in domains.items()})
     if "acceptance" in found:
         subtask = replace(subtask, acceptance=found["acceptance"].texts())
     if "inputs" in found:

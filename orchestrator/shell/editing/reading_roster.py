@@ -13,7 +13,7 @@ from masks.domains import DomainId, DomainRegistry
 from masks.gradient import set_leaf
 from masks.vector import Mask, new_mask
 from orchestrator.core.proposal import Proposal
-from orchestrator.shell.editing.reading import read_mask_value, read_by_domain
+from orchestrator.shell.editing.reading import read_by_domain, read_mask_value
 from orchestrator.shell.editing.reading_plan import read_ports
 from orchestrator.shell.editing.yaml_tree import Item
 

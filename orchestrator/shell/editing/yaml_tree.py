@@ -20,8 +20,8 @@ from orchestrator.shell.editing.problems import Problems
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 60
 """Nesting that no proposal reaches; deeper input is refused before it exhausts the stack."""
-_MAX_DIGITS: Final = 30
-"""Digits of a whole number; longer ones are no quantity of a plan."""
+_MAX_DIGITS: Final = 4_000
+"""Characters of a whole number; Python itself refuses to convert more than 4,300 digits."""
 _SHOWN: Final = 60
 """Characters of a value that a problem shows."""
 
@@ -129,7 +129,10 @@ class Item:
         found: dict[str, Item] = {}
         for key_node, value_node in self._node.value:
             key = Item(key_node, self.path, self._problems)
-            name = key.text("")
+            name = key.raw()
+            if name is None:
+                key.refuse("text as a key; quote it", "以文字为键；请加引号")
+                continue
             item = Item(value_node, f"{self.path}.{name}".lstrip("."), self._problems)
             if name in found:
                 first = found[name].line
@@ -139,7 +142,7 @@ class Item:
                     en=f"the key {name!r} occurs twice (first for the value in line {first}). Keep one.",
                     zh=f"键 {name!r} 重复（首次的值在第 {first} 行）。请只保留一个。",
                 )
-            elif name:
+            else:
                 found[name] = item
         return found
 
