@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a real run over the Chinese notes, then resume: nothing is lost, nothing runs twice."""
+"""kill -9 three times in the middle of a run, then resume: nothing is lost, nothing runs twice."""
 
 from __future__ import annotations
 
@@ -7,80 +7,110 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.core.events import AttemptStarted, AttemptVerified, Event, ExecutorTookOver
+from orchestrator.core.events import AttemptStarted, AttemptVerified, CallReturned, Event, ExecutorTookOver
 from orchestrator.core.ids import RunId
-from orchestrator.run import execute
-from orchestrator.shell.runs import events_of, load
+from orchestrator.shell.runs import events_of
 from orchestrator.shell.store.sqlite_store import SqliteStore
-from tests.flows.driver import NOTES, approved_run, workshop
+from tests.flows.killable import TEXTS, draft, stage_on
+from tests.flows.stage import NoteFolder, written
 
-GOAL = "请根据笔记回答：1. 进入有限空间作业前，硫化氢浓度必须低于多少？2. 排污许可证最迟应在什么时候重新申请？3. 改造后出水总磷的限值是多少？4. 厂区屋顶光伏每年发多少电？"
 ROOT = Path(__file__).resolve().parents[2]
 
 Log = list[Event]
 
 
-def kinds(log: Log) -> Counter[str]:
-    return Counter(event.body.type for event in log)
+def calls_of(log: Log, node: str) -> list[tuple[str, str]]:
+    return [
+        (event.body.step, event.body.arguments_digest)
+        for event in log
+        if isinstance(event.body, CallReturned) and event.body.node == node
+    ]
 
 
-KILL_POINTS: tuple[tuple[str, Callable[[Log], bool]], ...] = (
-    ("a search returned", lambda log: kinds(log)["call.returned"] >= 3),
-    ("a sub-task was accepted", lambda log: kinds(log)["attempt.verified"] >= 2),
-    ("the merge began", lambda log: kinds(log)["attempt.verified"] >= 4),
+def accepted(log: Log) -> list[str]:
+    return [event.body.node for event in log if isinstance(event.body, AttemptVerified)]
+
+
+KILLED_AT: tuple[tuple[str, int, Callable[[Log], bool]], ...] = (
+    ("a", 1, lambda log: len(calls_of(log, "a")) == 1),
+    ("c", 0, lambda log: sorted(accepted(log)) == ["a", "b"]),
+    ("d", 0, lambda log: sorted(accepted(log)) == ["a", "b", "c"]),
 )
+"""The sub-task and number of its calls where the process waits, and what its log holds by then."""
 
 
-def run_until(home: Path, run: RunId, reached: Callable[[Log], bool]) -> None:
-    """Execute the run in a process of its own and kill it with SIGKILL as soon as the log has got there."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def kill_at(
+    database: Path,
+    notes: NoteFolder,
+    run: RunId,
+    node: str,
+    calls: int,
+    written_by_then: Callable[[Log], bool],
+) -> None:
+    """Execute the run in a process of its own and kill it there with SIGKILL, while it holds its lease."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.flows.driver", str(home), run],
+        [
+            sys.executable,
+            "-m",
+            "tests.flows.killable",
+            str(database),
+            str(notes.folder),
+            run,
+            node,
+            str(calls),
+        ],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    store = SqliteStore(home / "runs.db")
+    assert process.stdout is not None
+    store = SqliteStore(database)
     try:
-        while process.poll() is None and not reached(list(events_of(store, run))):
-            pass
+        said = process.stdout.readline()
+        while said and not written_by_then(list(events_of(store, run))):
+            pass  # what the process recorded is on its way to the disk
         process.send_signal(signal.SIGKILL)
     finally:
         _, errors = process.communicate()
         store.close()
-    assert process.returncode in (-signal.SIGKILL, 0), errors.decode()
+    assert (said, process.returncode) == (b"here\n", -signal.SIGKILL), errors.decode()
 
 
 def test_a_run_killed_three_times_delivers_what_an_undisturbed_one_does(tmp_path: Path) -> None:
-    calm_home, home = tmp_path / "calm", tmp_path / "killed"
-    calm_shop = workshop(calm_home)
-    calm = asyncio.run(execute(calm_shop, approved_run(calm_shop, GOAL, NOTES["zh"]).run))
-    assert calm.status == "completed", calm.gaps
+    notes = written(tmp_path / "笔记", TEXTS)
+    calm_store = SqliteStore(tmp_path / "calm.db")
+    calm = asyncio.run(stage_on(calm_store, notes).finish(draft()))
+    assert calm.status == "completed", (calm.gaps, calm.internal_error)
+    calm_store.close()
 
-    shop = workshop(home)
-    run = approved_run(shop, GOAL, NOTES["zh"]).run
-    for _, reached in KILL_POINTS:
-        run_until(home, run, reached)
-        dead = shop.store.lease(run)
-        if dead is not None:
-            shop.store.acquire(run, "the test", 0.001, instead_of=dead.holder)
-    final = asyncio.run(execute(shop, run))
+    database = tmp_path / "runs.db"
+    store = SqliteStore(database)
+    last = stage_on(store, notes)
+    run = last.approved(draft())
+    for node, calls, written_by_then in KILLED_AT:
+        kill_at(database, notes, run, node, calls, written_by_then)
+        assert store.lease(run) is not None, "the dead process holds its lease: the next one takes it at once"
+    final = asyncio.run(last.execute(run))
 
-    log = list(events_of(shop.store, run))
+    log = last.log(run)
     assert final.status == "completed"
     assert final.result == calm.result
     assert [event.seq for event in log] == list(range(1, len(log) + 1))
-    assert sum(isinstance(event.body, ExecutorTookOver) for event in log) >= 3
-    accepted: set[str] = set()
+    assert [event.body.epoch for event in log if isinstance(event.body, ExecutorTookOver)] == [1, 2, 3, 4]
+    done: set[str] = set()
     for event in log:
         if isinstance(event.body, AttemptStarted):
-            assert event.body.node not in accepted, "a finished sub-task was executed again"
+            assert event.body.node not in done, "a finished sub-task was executed again"
         if isinstance(event.body, AttemptVerified):
-            assert event.body.node not in accepted
-            accepted.add(event.body.node)
-    assert load(shop.store, run) == final
+            assert event.body.node not in done
+            done.add(event.body.node)
+    # The call that had returned before the first kill was not made again.
+    assert len(calls_of(log, "a")) == len(set(calls_of(log, "a"))) == 2
+    assert [order.subtask.id for order in last.worker.orders] == ["d"]
+    assert last.state(run) == final
+    assert store.checkpoints() == ()
+    store.close()
