@@ -37,7 +37,7 @@ def main() -> NoReturn:
     """Run the command line of this process and exit."""
     prepare_streams()
     # SIGTERM ends a command like Ctrl-C does: with what it was doing said, and the codes of `exit_codes`.
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, as_interrupt)
     code = run_command(sys.argv[1:], os.environ, Streams())
     sys.stdout.flush()
     sys.exit(code)
@@ -103,6 +103,7 @@ def _refuse(
     return int(failure.exit)
 
 
-def _as_interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+def as_interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    """Handle a signal as Ctrl-C is handled."""
     del signum, frame
     raise KeyboardInterrupt

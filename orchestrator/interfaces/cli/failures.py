@@ -76,6 +76,25 @@ _CODES: Final[Mapping[type[BaseException], str]] = {
 }
 """Codes of the errors that carry none themselves."""
 
+_CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
+    "empty_goal": {"en": "maskgrad plan GOAL --sources FOLDER", "zh": "maskgrad plan 目标 --sources 文件夹"},
+    "folder_not_found": {
+        "en": "maskgrad plan GOAL --sources FOLDER",
+        "zh": "maskgrad plan 目标 --sources 文件夹",
+    },
+    "sources_missing": {
+        "en": "maskgrad plan GOAL --sources FOLDER",
+        "zh": "maskgrad plan 目标 --sources 文件夹",
+    },
+    "unknown_domain": {"en": "maskgrad domains", "zh": "maskgrad domains"},
+    "unknown_agent": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
+    "mask_value_invalid": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
+    "invalid_setting": {"en": "maskgrad --help", "zh": "maskgrad --help"},
+    "stale_approval": {"en": "maskgrad review RUN", "zh": "maskgrad review RUN"},
+    "unknown_request": {"en": "maskgrad show RUN", "zh": "maskgrad show RUN"},
+}
+"""The next step of single errors, by code; every other has that of its kind."""
+
 
 @runtime_checkable
 class _Bilingual(Protocol):
@@ -90,20 +109,22 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None) -> Failur
     """
     if isinstance(error, JournalBroken) and error.__cause__ is not None:
         return failure_of(error.__cause__, lang, home=home)
-    kind = _kind(error)
+    kind = kind_of(error)
     if kind is None:
         return _internal(error, lang, home)
+    code = _code(error)
     return Failure(
         kind=kind,
-        code=_code(error),
+        code=code,
         message=_message(error, lang),
-        hint=_HINTS[kind][lang],
+        hint=_CLOSER_HINTS.get(code, _HINTS[kind])[lang],
         retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
         exit=EXIT_OF_KIND[kind],
     )
 
 
-def _kind(error: BaseException) -> ErrorKind | None:
+def kind_of(error: BaseException) -> ErrorKind | None:
+    """Return the kind of an error that people may meet; `None` for a bug of ours."""
     match error:
         case Problem():
             return error.kind

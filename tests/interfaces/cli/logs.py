@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from agents.roster import Roster
 from graphs.contract import Lang
+from masks.domains import DomainId
 from orchestrator.core.events import Event, ProposalDrafted, RunCreated
-from orchestrator.core.proposal import proposal_sha256
+from orchestrator.core.proposal import Proposal, proposal_sha256
 from tests.core import builders
 from tests.core.simulation import Simulation, fails, rejected
 
@@ -34,11 +37,34 @@ def backtracked_log() -> list[Event]:
     return run.log
 
 
+def draft(lang: Lang = "en", edges: str = "a>c b>c") -> Proposal:
+    """A sound proposal over domains that exist: A1 does everything, A2 could, V1 checks."""
+    work = builders.plan(edges)
+    tasks = tuple(
+        replace(task, operation="compare", required_domains={"cs.databases": 1.0}, acceptance=("c1",))
+        for task in work.subtasks
+    )
+    return replace(
+        builders.proposal(replace(work, subtasks=tasks), lang=lang),
+        roster=Roster(
+            agents=(
+                builders.agent("A1", MASK, operations=("compare",)),
+                builders.agent("A2", MASK, operations=("compare",)),
+                builders.agent("V1", MASK, role="verify", operations=("verify",)),
+            )
+        ),
+    )
+
+
+MASK = {DomainId("cs.databases"): 90, DomainId("econ.finance"): 50, DomainId("law.civil"): -100}
+"""One domain in each band."""
+
+
 def reviewing_log(lang: Lang = "en", edges: str = "a>c b>c") -> list[Event]:
     """A run in review."""
-    draft = builders.proposal(builders.plan(edges), lang=lang)
+    proposal = draft(lang, edges)
     created = RunCreated(goal="Why?", lang=lang, sources=(), run_seed="seed", versions={})
-    drafted = ProposalDrafted(proposal=draft, sha256=proposal_sha256(draft), author="planner")
+    drafted = ProposalDrafted(proposal=proposal, sha256=proposal_sha256(proposal), author="planner")
     return _stamped([created, drafted])
 
 

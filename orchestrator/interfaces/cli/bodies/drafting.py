@@ -50,12 +50,13 @@ def draft_run(session: Session, draft: Draft) -> RunState:
         return _from_file(session, draft)
     if not draft.goal.strip():
         raise EmptyGoal(draft.goal)
+    options = _options(draft)
     session.talk("reading the notes and drafting …", "正在读取资料并起草……")
-    return _submit(session, draft)
+    return _submit(session, draft, options)
 
 
-def _submit(session: Session, draft: Draft) -> RunState:
-    shop, options = session.shop(), _options(draft)
+def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunState:
+    shop = session.shop()
     if draft.sources is None and _searches(draft_proposal(shop, goal_of(draft.goal, (), None), options)):
         # Found before a run exists: its goal could not be given a folder afterwards.
         raise SourcesMissing

@@ -224,15 +224,17 @@ class Narrator:
                 return self._step(body.node, fields, said, self._title(state, body.node), weight="attention")
             case NodesSkipped():
                 names = ", ".join(body.nodes)
+                # Of an error of the program the detail is its trace: the last line names it, a file keeps it.
+                detail = body.detail.strip().splitlines()[-1] if body.detail.strip() else ""
                 fields = (
                     ("nodes", body.nodes),
                     ("state", "skipped"),
                     ("reason", body.reason),
-                    ("detail", body.detail),
+                    ("detail", detail),
                 )
                 said = self._pick(
-                    f"{names}: given up ({body.reason}) {body.detail}",
-                    f"{names}：已放弃（{body.reason}）{body.detail}",
+                    f"{names}: given up ({body.reason}) {detail}",
+                    f"{names}：已放弃（{body.reason}）{detail}",
                 )
                 return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
             case BlockageClassified():

