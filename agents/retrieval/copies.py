@@ -21,8 +21,11 @@ COPY_SHARE = 0.5
 """From this share of its shingles on, a document counts as a copy: most of it is not its author's."""
 PASSAGE_SHARE = 0.6
 """The same for a single passage, where a changed figure already breaks five shingles."""
+SHORT_TEXT_SHINGLES = 16
+"""Texts with fewer shingles share some because they speak of one thing: `SHORT_TEXT_SHARE` holds for them."""
+SHORT_TEXT_SHARE = 0.9
 _FEW_SHINGLES = 4
-"""Below this number of shingles, equality of words decides: short texts share shingles by chance."""
+"""Below this number of shingles, equality of words decides."""
 
 Shingles = frozenset[tuple[str, ...]]
 
@@ -46,7 +49,7 @@ def repeats(first: str, second: str) -> bool:
     a, b = shingles(first), shingles(second)
     if min(len(a), len(b)) < _FEW_SHINGLES:
         return words(first) == words(second)
-    return containment(a, b) >= PASSAGE_SHARE
+    return containment(a, b) >= _needed(min(len(a), len(b)), PASSAGE_SHARE)
 
 
 def carries_same_numbers(first: str, second: str) -> bool:
@@ -69,7 +72,7 @@ def copies_among(documents: Sequence[Document]) -> Mapping[SourceId, SourceId]:
 
     for (first, second), shared in sorted(_shared_counts(sets).items()):
         smaller = min(len(sets[first]), len(sets[second]))
-        if shared / smaller >= COPY_SHARE:
+        if shared / smaller >= _needed(smaller, COPY_SHARE):
             a, b = sorted((root(first), root(second)))
             parent[b] = a
     return {
@@ -77,6 +80,10 @@ def copies_among(documents: Sequence[Document]) -> Mapping[SourceId, SourceId]:
         for index in range(len(documents))
         if root(index) != index
     }
+
+
+def _needed(size: int, share: float) -> float:
+    return share if size >= SHORT_TEXT_SHINGLES else SHORT_TEXT_SHARE
 
 
 def _shared_counts(sets: Sequence[Shingles]) -> dict[tuple[int, int], int]:

@@ -48,11 +48,13 @@ def _pattern(*parts: str) -> re.Pattern[str]:
 
 
 _QUANTITY_NOUNS_ZH = any_of(
-    "数量 数 率 额 量 人次 规模 增速 金额 费用 价格 成本 单价 总价 营收 收入 利润 票房 人口 面积 长度 高度 深度 宽度 重量",
+    "数量 数 率 额 量 人次 规模 增速 金额 费用 价格 成本 单价 总价 营收 收入 利润 票房 人口 面积 长度 高度 深度",
+    "宽度 重量",
     "温度 点数 得分 震级 席位 罚款 预算 投资 造价 容量 GDP 产值 工资 年龄",
 )
 _PERSON_NOUNS_ZH = any_of(
-    "导演 主演 作者 主席 总统 总理 市长 部长 负责人 经理 教练 队长 创始人 发明人 设计师 主持人 歌手 演员 董事长 校长 院长",
+    "导演 主演 作者 主席 总统 总理 市长 部长 负责人 经理 教练 队长 创始人 发明人 设计师 主持人 歌手 演员 董事长",
+    "校长 院长",
     "书记 姓名",
 )
 _ENDS_ZH = r"(?=[？?]?$)"
@@ -98,6 +100,7 @@ ZH_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
 _AUXILIARIES = any_of(
     "is are was were do does did can could may might must should will would has have had shall"
 )
+_PLACE_NOUNS = any_of("country city town state place county village street site region location")
 _MEASURE_NOUNS = any_of(
     "number amount percentage share rate cost price size length height depth capacity population budget distance",
     "speed weight ratio efficiency limit width temperature score total value count threshold fee fine salary age",
@@ -148,7 +151,7 @@ EN_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
         AnswerKind.PLACE,
         _pattern(
             r"\bwhere\b",
-            rf"\b(?:what|which) (?:{any_of('country city town state place county village street site region location')})\b",
+            rf"\b(?:what|which) (?:{_PLACE_NOUNS})\b",
         ),
     ),
     (AnswerKind.POLAR, _pattern(rf"^(?:{_AUXILIARIES})\b")),
@@ -168,9 +171,12 @@ EN_STORED: Final = re.compile(r"^where (?:does|do|is|are) .*\b(?:store|stored|ke
 
 ZH_ASKING: Final = re.compile(
     any_of(
-        "请问 请告诉我 是什么时候 什么时候 什么时间 何时 哪一天 哪天 哪一年 哪年 几月几[日号] 几点 多少钱 多少 多久 多长时间",
-        "多长 多高 多大 多远 多重 多快 多深 多宽 为什么 为何 怎么样 怎么办 怎么 怎样 该?如何处理 如何 是什么 什么是 什么 哪里 哪儿",
-        "何处 哪些 哪几 哪[一]?[个家部位支所座届款名种] 在哪 是谁 谁 是否 能否 可否 有没有 能不能 可不可以 是不是 会不会 应该 吗",
+        "请问 请告诉我 是什么时候 什么时候 什么时间 何时 哪一天 哪天 哪一年 哪年 几月几[日号] 几点 多少钱 多少",
+        "多久 多长时间",
+        "多长 多高 多大 多远 多重 多快 多深 多宽 为什么 为何 怎么样 怎么办 怎么 怎样 该?如何处理 如何 是什么",
+        "什么是 什么 哪里 哪儿",
+        "何处 哪些 哪几 哪[一]?[个家部位支所座届款名种] 在哪 是谁 谁 是否 能否 可否 有没有 能不能 可不可以",
+        "是不是 会不会 应该 吗",
         "呢 介绍一下 有何 有什么 区别 (?:主要)?原因 [？?]",
     )
 )
@@ -187,7 +193,8 @@ ZH_TYPE_WORDS: Final = re.compile(
 """Nouns that name the kind of answer; a sentence that gives a date needn't say *date*."""
 ZH_EXPLAINED: Final = re.compile(
     any_of(
-        "作用 影响 区别 差异 步骤 流程 方法 方式 方案 办法 目的 意义 优势 优点 缺点 特点 特性 风险 限制 情况 建议 推荐 配置 要求 关系",
+        "作用 影响 区别 差异 步骤 流程 方法 方式 方案 办法 目的 意义 优势 优点 缺点 特点 特性 风险 限制 情况",
+        "建议 推荐 配置 要求 关系",
         "原理 概述 介绍 说明 安全 背景 内容 经验 条件 措施",
     )
 )
@@ -201,7 +208,8 @@ MONEY: Final = re.compile(
     + r"|\b(?:costs?|prices?|budget|fees?|fines?|salary|revenue|premium|paid|pay|earn)\b"
 )
 LENGTH: Final = re.compile(
-    r"多[长高远深宽](?!时间)|长度|高度|深度|宽度|距离|\bhow (?:long (?:is|are)|tall|high|deep|far|wide)\b|\b(?:length|height|depth|width|distance)\b"
+    r"多[长高远深宽](?!时间)|长度|高度|深度|宽度|距离|"
+    r"\bhow (?:long (?:is|are)|tall|high|deep|far|wide)\b|\b(?:length|height|depth|width|distance)\b"
 )
 MASS: Final = re.compile(r"多重|重量|\bhow heavy\b|\bweight\b")
 TEMPERATURE: Final = re.compile(r"温度|几度|\btemperature\b|\bhow (?:hot|cold)\b")

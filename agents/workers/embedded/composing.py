@@ -208,13 +208,15 @@ def _in_reading_order(chosen: tuple[Weighted, ...]) -> tuple[Weighted, ...]:
 
 
 def _conflicts(claims: Sequence[tuple[Claim, Passage]], about: str) -> list[Conflict]:
-    """Return the pairs of claims of independent sources that give different values for one quantity."""
-    found = []
+    """Return where claims of independent sources give different values for one quantity, all its sides together."""
+    sides: list[set[ClaimId]] = []
     for (a, first), (b, second) in combinations(claims, 2):
         same = _original(first.source) == _original(second.source) or repeats(first.text, second.text)
         if not same and disagree(a, b):
-            found.append(Conflict(about=about, claims=(a.id, b.id)))
-    return found
+            touching = [side for side in sides if side & {a.id, b.id}]
+            sides = [side for side in sides if side not in touching] + [{a.id, b.id}.union(*touching)]
+    order = [claim.id for claim, _ in claims]
+    return [Conflict(about=about, claims=tuple(sorted(side, key=order.index))) for side in sides]
 
 
 def _original(source: Source) -> SourceId:

@@ -16,7 +16,6 @@ from agents.evidence import SourceId
 from agents.results import SearchRound
 from agents.tools.contract import Broker, ToolCall, ToolError
 from agents.workers.embedded.access import Access
-from agents.workers.embedded.instructions import planted
 from agents.workers.embedded.matching import Matcher, matcher_for
 from agents.workers.embedded.material import Material, Passage
 from agents.workers.embedded.queries import Query, first_query, next_query
@@ -169,9 +168,8 @@ class Inquiry:
         barred: set[tuple[SourceId, int]] = set()
         places: list[str] = []
         for passage in self.material.passages.values():
-            units = planted(passage.units)
-            barred.update((passage.source.id, unit.start_char) for unit in units)
-            places.extend(f"{passage.source.uri}:{unit.start_line}" for unit in units[:1])
+            barred.update((passage.source.id, unit.start_char) for unit in passage.orders)
+            places.extend(f"{passage.source.uri}:{unit.start_line}" for unit in passage.orders[:1])
         self.orders = tuple(dict.fromkeys(places))
         return barred
 
@@ -254,7 +252,10 @@ async def _gather(inquiry: Inquiry, query: Query, reader: NotesReader, until: in
 
 def _to_read(inquiry: Inquiry) -> list[Passage]:
     """Return the sections worth reading whole, best first: open ones, then closed ones that may show a need."""
-    cut = [p for p in inquiry.material.passages.values() if not p.whole and p.rank >= READ_FROM_RANK]
+    met = inquiry.material.passages.values()
+    cut = [
+        passage for passage in met if not (passage.whole or passage.read) and passage.rank >= READ_FROM_RANK
+    ]
     return sorted(cut, key=lambda passage: (inquiry.access.weight(passage) <= 0, -passage.rank))
 
 

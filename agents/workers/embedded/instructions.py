@@ -16,8 +16,9 @@ _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{0,40}\b(?:instructions?|prompts?|rules?|guidelines?|directions?)\b"
     r"|\bset\b[^.!?\n]{0,40}\bmask\b[^.!?\n]{0,40}\bto\b"
     r"|\b(?:you are|act as|pretend to be) (?:now )?(?:a|an|the) [^.!?\n]{0,30}\b(?:assistant|model|agent|ai)\b"
-    r"|\b(?:assistants?|language models?|ai (?:agents?|systems?|readers?)|chatbots?|automated (?:reviewers?|readers?|agents?|"
-    r"tools?|systems?))\b[^!?\n]{0,120}\b(?:ignore|approve|set|send|reveal|delete|execute|run|forward|output|reply|respond|"
+    r"|\b(?:assistants?|language models?|ai (?:agents?|systems?|readers?)|chatbots?|"
+    r"automated (?:reviewers?|readers?|agents?|tools?|systems?))\b[^!?\n]{0,120}"
+    r"\b(?:ignore|approve|set|send|reveal|delete|execute|run|forward|output|reply|respond|"
     r"report|must|should not|do not)\b"
     r"|\b(?:reveal|print|show|repeat)\b[^.!?\n]{0,30}\bsystem prompt\b"
     r"|\bapprove (?:the|this) (?:plan|proposal|request)\b",

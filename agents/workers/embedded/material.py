@@ -11,6 +11,7 @@ from agents.evidence import LineSpan, Source, SourceId
 from agents.retrieval.reading import document_from_text
 from agents.retrieval.sections import sections_of
 from agents.retrieval.sentences import Unit, units_of
+from agents.workers.embedded.instructions import planted
 from agents.workers.embedded.matching import Text, prepared
 
 
@@ -27,6 +28,8 @@ class Passage:
     text: str
     whole: bool
     """Whether `text` is the whole section."""
+    read: bool = False
+    """Whether the section was read, and not only met in a search."""
     rank: float
     """How well it matched the best of its queries, relative to that query's best hit; in (0, 1]."""
     cosine: float
@@ -50,6 +53,11 @@ class Passage:
             for section in sections_of(document)
             for unit in units_of(document, section)
         )
+
+    @cached_property
+    def orders(self) -> tuple[Unit, ...]:
+        """Return the units that give orders to an automated reader."""
+        return planted(self.units)
 
     @cached_property
     def head(self) -> Text:
@@ -130,15 +138,24 @@ class Material:
         return new
 
     def add_reading(self, passage: Passage, data: Mapping[str, Any]) -> None:
-        """Replace the text of `passage` by that of a reading of its section."""
-        read = replace(
-            passage,
-            start_line=int(data["start_line"]),
-            start_char=int(data["start_char"]),
-            text=str(data["text"]),
-            whole=data["next_offset"] is None,
+        """Replace the text of `passage` by that of a reading of its section.
+
+        Of a section too long for one reading, the excerpt that matched stays unless the reading holds it.
+        """
+        start, text = int(data["start_char"]), str(data["text"])
+        held = start <= passage.start_char and passage.start_char + len(passage.text) <= start + len(text)
+        self.passages[passage.key] = (
+            replace(
+                passage,
+                start_line=int(data["start_line"]),
+                start_char=start,
+                text=text,
+                whole=data["next_offset"] is None,
+                read=True,
+            )
+            if held
+            else replace(passage, read=True)
         )
-        self.passages[passage.key] = read
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield the units of all passages, passages by rank (then by the order they came in)."""
@@ -174,4 +191,6 @@ def _passage(hit: Mapping[str, Any], described: Mapping[str, Any], best: float) 
 
 def _merged(known: Passage, met: Passage) -> Passage:
     longer = known if known.whole or len(known.text) >= len(met.text) else met
-    return replace(longer, rank=max(known.rank, met.rank), cosine=max(known.cosine, met.cosine))
+    return replace(
+        longer, rank=max(known.rank, met.rank), cosine=max(known.cosine, met.cosine), read=known.read
+    )

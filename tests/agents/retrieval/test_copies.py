@@ -59,6 +59,18 @@ def test_chinese_passages() -> None:
     assert not repeats(first, "污泥脱水间加盖并负压收集，除臭风量每小时3.2万立方米，采用生物滤池。")
 
 
+def test_short_texts_on_one_thing_are_no_copies() -> None:
+    first, second = (
+        "The plant at Arby opened in May 2024.",
+        "A speaker said that the plant at Arby opened in June 2023.",
+    )
+    assert not repeats(first, second)
+    assert copies_among([document_from_text("a.md", first), document_from_text("b.md", second)]) == {}
+    assert (
+        copies_among([document_from_text("a.md", first), document_from_text("b.md", f"{first} Well.")]) != {}
+    )
+
+
 def test_numbers_tell_copies_with_other_values_apart() -> None:
     assert carries_same_numbers("3 m of 10", "10 and 3")
     assert not carries_same_numbers("at 6 o'clock", "at 9 o'clock")

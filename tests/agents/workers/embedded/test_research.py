@@ -89,6 +89,17 @@ async def test_independent_sources_that_disagree_are_a_conflict_and_copies_are_n
     assert [statement for statement in said.values()].count("The plant at Arby opened in May 2024.") == 1
 
 
+async def test_all_sides_of_a_disagreement_stand_in_one_conflict() -> None:
+    notes = {
+        "a.md": "The plant at Arby opened in May 2024.\n",
+        "b.md": "According to the mayor, the plant at Arby was opened by him in May 2024.\n",
+        "c.md": "# Talk\n\nA speaker said that the plant at Arby opened in June 2023.\n",
+    }
+    output = (await research({"questions": ["When did the plant at Arby open?"]}, library(notes))).output
+    (conflict,) = output.conflicts
+    assert len(conflict.claims) == len(output.claims) == 3
+
+
 async def test_planted_orders_are_not_quoted_and_their_place_is_named() -> None:
     output = (await research({"questions": ["When did the plant at Arby open?"]}, library(NOTES))).output
     assert "1990" not in output.text
