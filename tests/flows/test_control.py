@@ -28,15 +28,14 @@ from orchestrator.core.events import (
     RunPaused,
 )
 from orchestrator.core.ids import RunId
-from orchestrator.core.state import RunState
 from orchestrator.run import post_control
 from orchestrator.shell.executor import LEASE_TTL_S
-from orchestrator.shell.journal import Listener
 from orchestrator.shell.store.errors import RunBusy, StaleLease, StoreFull
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.ports import Operation, Outcome, RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.core.builders import n, plan, proposal
+from tests.flows.crashes import Crash, crash_at, stop_at
 from tests.flows.stage import EVERY, ROWS, NoteFolder, Script, Stage, passes_on, says, set_stage, written
 
 CHAIN = plan("a>b b>c")
@@ -162,30 +161,8 @@ class TestCancel:
         assert store.checkpoints() == ()
 
 
-class Crash(Exception):
-    """The process is gone."""
-
-
-def crash_at(when: Callable[[Event], bool]) -> Listener:
-    def listener(event: Event, state: RunState) -> None:
-        del state
-        if when(event):
-            raise Crash(event.body.type)
-
-    return listener
-
-
 def is_start(event: Event, node: str) -> bool:
     return isinstance(event.body, AttemptStarted) and event.body.node == node
-
-
-def stop_at(stop: asyncio.Event, when: Callable[[Event], bool]) -> Listener:
-    def listener(event: Event, state: RunState) -> None:
-        del state
-        if when(event):
-            stop.set()
-
-    return listener
 
 
 def accepted_once(stage: Stage, run: RunId) -> None:

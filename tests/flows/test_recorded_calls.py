@@ -3,52 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agents.results import WorkResult
-from agents.tools.contract import Broker, ToolCall, ToolOk, ToolResult, ToolSpec
+from agents.tools.contract import Broker, ToolCall, ToolOk
 from agents.workers.ports import WorkOrder
 from orchestrator.core.events import CallReturned
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.store.memory_store import MemoryStore
 from tests.core.builders import A1, n, plan, proposal
+from tests.flows.counting import CountingTool
+from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import EVERY, ROWS, NoteFolder, Script, passes_on, says, set_stage, written
-from tests.flows.test_control import Crash, crash_at
-
-COUNT = ToolSpec(
-    name="count",
-    purpose="Counts.",
-    when_to_use="In tests.",
-    when_not_to_use="Elsewhere.",
-    input_schema={
-        "type": "object",
-        "properties": {"what": {"type": "string"}},
-        "required": ["what"],
-    },
-    output_schema={"type": "object"},
-    scope="the test",
-    timeout_s=5.0,
-    side_effect="read",
-    permission="test",
-    error_codes=(),
-)
-
-
-@dataclass
-class CountingTool:
-    """Says how often it was really called."""
-
-    spec: ToolSpec = COUNT
-    calls: list[str] = field(default_factory=list)
-
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        self.calls.append(arguments["what"])
-        return ToolOk(summary="counted", data={"nth": len(self.calls)}, source="counter")
 
 
 def granted(draft: Proposal) -> Proposal:

@@ -1,0 +1,307 @@
+"""The broker: refused before performed, paid before performed, recorded once, replayed after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from rpds import HashTrieMap
+
+from agents.spec import AgentSpec, ModelPolicy
+from agents.tools.contract import (
+    BudgetExhausted,
+    FinalAnswer,
+    Message,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ToolCall,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    Usage,
+)
+from graphs.contract import Limits
+from graphs.plan import NodeId
+from orchestrator.core.events import CallReturned
+from orchestrator.core.ids import ArtefactId
+from orchestrator.core.proposal import canonical_json
+from orchestrator.core.state import call_key
+from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
+from orchestrator.shell.ports import AttemptKey
+from tests.core.builders import DATABASES, agent
+from tests.flows.counting import COUNT, CountingTool
+from tests.flows.stage import FakeClock
+
+KEY = AttemptKey(node=NodeId("a"), generation=1, attempt=1)
+
+
+@dataclass
+class Rig:
+    """A broker's surroundings, which outlive a restart."""
+
+    limits: Limits = field(default_factory=Limits)
+    granted: tuple[str, ...] = ("count",)
+    tool: Any = field(default_factory=CountingTool)
+    chat: Any = None
+    clock: FakeClock = field(default_factory=FakeClock)
+    events: list[CallReturned] = field(default_factory=list)
+    artefacts: dict[str, Any] = field(default_factory=dict)
+    spending: Spending | None = None
+
+    def broker(self, step: str = "work.1.0", who: AgentSpec | None = None) -> RecordingBroker:
+        """A broker of the attempt; made again it is the one after a restart."""
+        recorded: HashTrieMap[str, ArtefactId] = HashTrieMap()
+        for event in self.events:
+            key = call_key(event.step, event.index, event.arguments_digest)
+            recorded = recorded.insert(key, event.result)
+        return RecordingBroker(
+            key=KEY,
+            step=step,
+            agent=who or agent("A1", {DATABASES: 90}),
+            granted=self.granted,
+            tools={"count": self.tool},
+            chat=self.chat,
+            limits=self.limits,
+            ledger=CallLedger(recorded=recorded, load=self._load, keep=self._keep, emit=self.events.append),
+            spending=self.spending or Spending(self.clock),
+        )
+
+    async def _load(self, artefact: ArtefactId) -> Any:
+        return self.artefacts[artefact]
+
+    def _keep(self, document: Any) -> ArtefactId:
+        name = ArtefactId(f"artefact {len(self.artefacts)}")
+        canonical_json(document)  # it is JSON
+        self.artefacts[name] = document
+        return name
+
+
+def counted(what: str, **changes: Any) -> ToolCall:
+    return replace(ToolCall(tool="count", arguments={"what": what}), **changes)
+
+
+class TestTools:
+    async def test_a_call_is_performed_and_recorded_with_origin_and_taint(self) -> None:
+        rig = Rig()
+        result = await rig.broker().call_tool(counted("rows", origin="parametric", taint="untrusted"))
+        assert isinstance(result, ToolOk)
+        assert result.data == {"nth": 1}
+        (event,) = rig.events
+        assert (event.node, event.generation, event.attempt, event.step, event.index) == (
+            "a",
+            1,
+            1,
+            "work.1.0",
+            0,
+        )
+        assert (event.call, event.name, event.ok, event.arguments) == (
+            "tool",
+            "count",
+            True,
+            {"what": "rows"},
+        )
+        assert (event.arguments_origin, event.arguments_taint) == ("parametric", "untrusted")
+
+    @pytest.mark.parametrize(
+        ("call", "kind", "told"),
+        [
+            (ToolCall(tool="plot", arguments={}), "DECISION_INVALID", "no tool 'plot'; available: count"),
+            (ToolCall(tool="count", arguments={}), "DECISION_INVALID", "argument 'what' is missing"),
+            (
+                ToolCall(tool="count", arguments={"what": 1}),
+                "DECISION_INVALID",
+                "'what' is 1; accepted: string",
+            ),
+            (ToolCall(tool="count", arguments={"what": float("nan")}), "DECISION_INVALID", "no JSON values"),
+        ],
+    )
+    async def test_what_is_invalid_is_refused_and_not_performed(
+        self, call: ToolCall, kind: str, told: str
+    ) -> None:
+        rig = Rig()
+        result = await rig.broker().call_tool(call)
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == (kind, False)
+        assert told in result.message
+        assert rig.tool.calls == []
+
+    async def test_what_is_not_granted_is_denied(self) -> None:
+        rig = Rig(granted=())
+        result = await rig.broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert result.error_type == "ACTION_DENIED"
+        assert rig.tool.calls == []
+
+    @pytest.mark.parametrize("effect", ["draft", "write", "external"])
+    async def test_no_approval_is_assumed_for_a_side_effect(self, effect: Any) -> None:
+        rig = Rig(tool=CountingTool(spec=replace(COUNT, side_effect=effect)))
+        result = await rig.broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert result.error_type == "ACTION_DENIED"
+        assert rig.tool.calls == []
+
+    async def test_a_tool_that_hangs_times_out(self) -> None:
+        class Hangs:
+            spec = replace(COUNT, timeout_s=0.01)
+
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                await asyncio.Event().wait()
+                raise AssertionError(arguments)
+
+        result = await Rig(tool=Hangs()).broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == ("TIMEOUT", True)
+
+    async def test_the_identical_call_is_hinted_at_and_then_stopped(self) -> None:
+        """Field report 6: performed once, hint at the second, stop at the third."""
+        rig = Rig()
+        broker = rig.broker()
+        await broker.call_tool(counted("rows"))
+        second = await broker.call_tool(counted("rows"))
+        assert isinstance(second, ToolOk)
+        assert "the same call was made before" in second.summary
+        await broker.call_tool(counted("tables"))
+        with pytest.raises(BudgetExhausted, match="identical_calls"):
+            await broker.call_tool(counted("rows"))
+        assert rig.tool.calls == ["rows", "tables"]
+
+    async def test_the_count_of_identical_calls_survives_a_restart(self) -> None:
+        rig = Rig()
+        before = rig.broker()
+        await before.call_tool(counted("rows"))
+        await before.call_tool(counted("rows"))
+        after = rig.broker()
+        for _ in range(2):
+            await after.call_tool(counted("rows"))
+        with pytest.raises(BudgetExhausted, match="identical_calls"):
+            await after.call_tool(counted("rows"))
+        assert rig.tool.calls == ["rows"]
+
+    async def test_after_a_restart_recorded_results_come_back_and_new_calls_are_performed(self) -> None:
+        rig = Rig()
+        first = [await rig.broker().call_tool(counted("rows"))]
+        broker = rig.broker()
+        again = [await broker.call_tool(counted(what)) for what in ("rows", "tables")]
+        assert again[0] == first[0]
+        assert rig.tool.calls == ["rows", "tables"]
+        assert [event.index for event in rig.events] == [0, 1]
+
+    async def test_other_arguments_or_another_step_are_other_calls(self) -> None:
+        rig = Rig()
+        await rig.broker("work.1.0").call_tool(counted("rows"))
+        await rig.broker("work.1.0").call_tool(counted("tables"))
+        await rig.broker("work.2.0").call_tool(counted("rows"))
+        assert rig.tool.calls == ["rows", "tables", "rows"]
+
+
+class TestLimits:
+    async def test_tool_calls(self) -> None:
+        rig = Rig(limits=replace(Limits(), max_tool_calls=2))
+        broker = rig.broker()
+        for what in ("a", "b"):
+            await broker.call_tool(counted(what))
+        with pytest.raises(BudgetExhausted, match="'max_tool_calls' reached: 2 used of 2"):
+            await broker.call_tool(counted("c"))
+        assert rig.tool.calls == ["a", "b"]
+        # Each path is a loop of its own.
+        await rig.broker("work.2.0").call_tool(counted("c"))
+
+    async def test_actions_count_refused_calls_too(self) -> None:
+        broker = Rig(limits=replace(Limits(), max_actions=2), granted=()).broker()
+        for what in ("a", "b"):
+            await broker.call_tool(counted(what))
+        with pytest.raises(BudgetExhausted, match="max_actions"):
+            await broker.call_tool(counted("c"))
+
+    async def test_the_deadline_holds_for_the_whole_attempt(self) -> None:
+        rig = Rig(limits=replace(Limits(), deadline_s=10.0))
+        rig.spending = Spending(rig.clock)
+        await rig.broker("work.1.0").call_tool(counted("a"))
+        rig.clock.t = 10.0
+        with pytest.raises(BudgetExhausted, match="deadline_s"):
+            await rig.broker("work.2.0").call_tool(counted("b"))
+
+    def test_the_defaults_are_those_of_the_research_contract(self) -> None:
+        limits = Limits()
+        assert (limits.max_actions, limits.max_tool_calls, limits.deadline_s) == (24, 18, 900.0)
+        assert (limits.max_model_tokens, limits.max_model_time_s) == (60_000, 180.0)
+
+
+@dataclass
+class Chat:
+    """Answers with what it was given and says what that cost."""
+
+    tokens: int = 100
+    clock: FakeClock | None = None
+    takes_s: float = 0.0
+    asked: list[ModelRequest] = field(default_factory=list)
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        self.asked.append(request)
+        if self.clock is not None:
+            self.clock.t += self.takes_s
+        answer = FinalAnswer(text=f"answer {len(self.asked)}")
+        return ModelReply(outcome=answer, usage=Usage(model="m", input_tokens=self.tokens))
+
+
+def ask(text: str) -> ModelRequest:
+    return ModelRequest(purpose="work", messages=(Message(role="user", content=text),))
+
+
+class TestModels:
+    async def test_a_reply_is_recorded_and_comes_back_after_a_restart(self) -> None:
+        chat = Chat()
+        rig = Rig(chat=chat)
+        first = await rig.broker().call_model(ask("why"))
+        again = await rig.broker().call_model(ask("why"))
+        other = await rig.broker().call_model(ask("how"))
+        assert first == again != other
+        assert [request.messages[0].content for request in chat.asked] == ["why", "how"]
+        recorded = [(event.call, event.name, event.summary) for event in rig.events]
+        assert recorded == [("model", "m", "final_answer")] * 2
+
+    async def test_without_a_model_it_is_an_error_and_no_exception(self) -> None:
+        who = replace(agent("A1", {DATABASES: 90}), model_policy=ModelPolicy(kind="model", model="x:y"))
+        reply = await Rig().broker(who=who).call_model(ask("why"))
+        assert isinstance(reply.outcome, ModelError)
+        assert "'A1' has no model" in reply.outcome.message
+        assert not reply.outcome.retryable
+
+    async def test_tokens_hold_for_the_whole_attempt(self) -> None:
+        rig = Rig(chat=Chat(tokens=60), limits=replace(Limits(), max_model_tokens=100))
+        rig.spending = Spending(rig.clock)
+        await rig.broker("work.1.0").call_model(ask("a"))
+        await rig.broker("work.2.0").call_model(ask("b"))
+        with pytest.raises(BudgetExhausted, match="'max_model_tokens' reached: 120 used of 100"):
+            await rig.broker("work.2.1").call_model(ask("c"))
+
+    async def test_no_tokens_allowed_means_no_call(self) -> None:
+        chat = Chat()
+        with pytest.raises(BudgetExhausted, match="max_model_tokens"):
+            await Rig(chat=chat, limits=replace(Limits(), max_model_tokens=0)).broker().call_model(ask("a"))
+        assert chat.asked == []
+
+    async def test_model_time_holds_for_the_whole_attempt(self) -> None:
+        clock = FakeClock()
+        rig = Rig(chat=Chat(clock=clock, takes_s=100.0), clock=clock)
+        rig.spending = Spending(clock)
+        for step in ("work.1.0", "work.2.0"):
+            await rig.broker(step).call_model(ask(step))
+        with pytest.raises(BudgetExhausted, match="'max_model_time_s' reached: 200 used of 180"):
+            await rig.broker("work.2.1").call_model(ask("c"))
+
+    async def test_a_model_that_hangs_is_a_timeout(self) -> None:
+        class Hangs:
+            async def complete(self, request: ModelRequest) -> ModelReply:
+                await asyncio.Event().wait()
+                raise AssertionError(request)
+
+        rig = Rig(chat=Hangs(), limits=replace(Limits(), max_model_time_s=0.01))
+        reply = await rig.broker().call_model(ask("why"))
+        assert isinstance(reply.outcome, ModelError)
+        assert (reply.outcome.error_type, reply.outcome.retryable) == ("timeout", True)
+        assert not rig.events[0].ok

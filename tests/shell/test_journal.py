@@ -1,0 +1,185 @@
+"""The journal: one order, groups that grow with the load, artefacts with their events, and a store that refuses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from orchestrator.core.events import Event, RunContinued, RunEnded, RunPaused
+from orchestrator.core.ids import RunId
+from orchestrator.core.reducer import initial
+from orchestrator.core.state import RunState
+from orchestrator.core.transition import BrokenLog
+from orchestrator.shell.journal import Journal, JournalBroken, Listener
+from orchestrator.shell.store.errors import StoreFull
+from orchestrator.shell.store.rows import Lease, NewEvent, artefact_digest
+from tests.flows.stage import FakeClock
+
+RUN = RunId("r-1")
+LEASE = Lease(run=RUN, holder="test", epoch=1, expires=1e12)
+
+
+@dataclass(frozen=True)
+class Append:
+    expected_head: int
+    events: tuple[NewEvent, ...]
+    lease: Lease | None
+    delete_threads: tuple[str, ...]
+    artefacts: tuple[bytes, ...]
+    folded: tuple[int, ...]
+
+
+@dataclass
+class Disk:
+    """An appender whose appends end when the test says so."""
+
+    appends: list[Append] = field(default_factory=list)
+    gates: list[asyncio.Future[None]] = field(default_factory=list)
+
+    async def append(
+        self,
+        run: str,
+        expected_head: int,
+        events: Sequence[NewEvent],
+        *,
+        lease: Lease | None = None,
+        delete_threads: Sequence[str] = (),
+        artefacts: Sequence[bytes] = (),
+        folded: Sequence[int] = (),
+    ) -> int:
+        assert run == RUN
+        self.appends.append(
+            Append(
+                expected_head, tuple(events), lease, tuple(delete_threads), tuple(artefacts), tuple(folded)
+            )
+        )
+        gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.gates.append(gate)
+        await gate
+        return expected_head + len(events)
+
+    async def done(self) -> None:
+        """End the append that is under way."""
+        self.gates[-1].set_result(None)
+        await turns()
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def journal(disk: Disk, *listeners: Listener) -> Journal:
+    return Journal(initial(RUN), disk, FakeClock(), LEASE, listeners)
+
+
+PAUSED, CONTINUED = RunPaused(by="x"), RunContinued(by="x")
+
+
+async def test_events_are_stamped_applied_and_told_at_once() -> None:
+    told: list[tuple[int, bool]] = []
+
+    def listener(event: Event, state: RunState) -> None:
+        told.append((event.seq, state.paused))
+
+    disk = Disk()
+    log = journal(disk, listener)
+    first = log.record(PAUSED)
+    second = log.record(CONTINUED, cause=1)
+    assert (first.seq, first.cause, first.ts) == (1, None, "2026-01-01T00:00:00.000Z")
+    assert (second.seq, second.cause) == (2, 1)
+    assert told == [(1, True), (2, False)]
+    assert log.state.seq == 2
+
+
+async def test_what_is_recorded_during_an_append_goes_into_the_next_one() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    await turns()
+    for _ in range(3):
+        log.record(CONTINUED)
+        log.record(PAUSED)
+    assert [len(append.events) for append in disk.appends] == [1]
+    await disk.done()
+    assert [(append.expected_head, len(append.events)) for append in disk.appends] == [(0, 1), (1, 6)]
+    await disk.done()
+    await log.flush()
+    assert len(disk.appends) == 2
+    assert all(append.lease is LEASE for append in disk.appends)
+
+
+async def test_durable_waits_for_exactly_its_event() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    await turns()
+    log.record(CONTINUED)
+    first, second = asyncio.ensure_future(log.durable(1)), asyncio.ensure_future(log.durable(2))
+    await turns()
+    assert not first.done()
+    await disk.done()
+    assert first.done()
+    assert not second.done()
+    await disk.done()
+    assert second.done()
+    await log.durable(1)
+
+
+async def test_artefacts_threads_and_messages_share_the_append_of_their_event() -> None:
+    disk = Disk()
+    log = journal(disk)
+    name = log.keep({"b": 1, "a": "é"})
+    assert name == artefact_digest('{"a":"é","b":1}'.encode())
+    log.record(PAUSED, delete_threads=("r-1/a/1/1/1",), folded=(7,))
+    await turns()
+    (append,) = disk.appends
+    assert append.artefacts == ('{"a":"é","b":1}'.encode(),)
+    assert append.delete_threads == ("r-1/a/1/1/1",)
+    assert append.folded == (7,)
+
+
+async def test_after_a_refusal_nothing_is_recorded_and_every_waiter_learns_it() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    waiting = asyncio.ensure_future(log.flush())
+    await turns()
+    full = StoreFull("here")
+    disk.gates[-1].set_exception(full)
+    await turns()
+    with pytest.raises(JournalBroken) as refused:
+        await waiting
+    assert refused.value.__cause__ is full
+    for attempt in (lambda: log.record(CONTINUED), log.check):
+        with pytest.raises(JournalBroken) as told:
+            attempt()
+        assert told.value.__cause__ is full
+    with pytest.raises(JournalBroken):
+        await log.durable(1)
+    assert len(disk.appends) == 1
+
+
+async def test_an_event_out_of_place_is_refused_before_it_is_queued() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.state = replace(log.state, status="completed")
+    with pytest.raises(BrokenLog):
+        log.record(RunEnded(outcome="completed"))
+    await turns()
+    assert disk.appends == []
+
+
+async def test_a_listener_that_raises_keeps_no_event_from_the_store() -> None:
+    def listener(event: Event, state: RunState) -> None:
+        raise RuntimeError(f"{event.seq} of {state.run}")
+
+    disk = Disk()
+    log = journal(disk, listener)
+    with pytest.raises(RuntimeError, match="1 of r-1"):
+        log.record(PAUSED)
+    await turns()
+    assert [len(append.events) for append in disk.appends] == [1]
