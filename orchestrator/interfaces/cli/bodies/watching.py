@@ -9,8 +9,8 @@ from orchestrator.core.events import Event, to_wire
 from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import ENDED, RunState
-from orchestrator.interfaces.cli.bodies.executing import outcome_of
 from orchestrator.interfaces.cli.bodies.looking import living_lease, whole_number
+from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.progress.displays import RunDisplay, display_for
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
