@@ -37,7 +37,7 @@ LENGTH_POWER: Final = 0.7
 """How strongly gain is divided by length: 0 prefers long sentences, 1 short ones."""
 LENGTH_OFFSET: Final[Mapping[Lang, int]] = {"en": 5, "zh": 10}
 """Added to each length, so that fragments don't win by being short."""
-OPEN_SHARE: Final = 0.35
+OPEN_SHARE: Final = 0.4
 """An answer to an open question takes no sentence below this share of the best admitted score."""
 FEWEST_TERMS: Final = 3
 """Content terms of a sentence worth quoting in an answer to an open question; `Delivery.` says nothing."""
