@@ -1,0 +1,241 @@
+"""Attempts: what the check is told, what is kept, what a resumed one does not do again, and how failures are named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from agents.evidence import ClaimId, EvidenceId
+from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
+from agents.tools.contract import Broker
+from agents.workers.ports import WorkOrder
+from masks.bands import Band
+from masks.domains import DomainId
+from masks.leaks.provenance import Leak
+from masks.leaks.report import LeakReport
+from masks.leaks.rules import Judgement, LeakAction
+from orchestrator.core.claims import (
+    ClaimVerdict,
+    Confidence,
+    EvidenceVerdict,
+    Falsified,
+    Finding,
+    Level,
+    Verification,
+)
+from orchestrator.core.events import AttemptProduced, AttemptVerified
+from orchestrator.core.input_key import WORK_OUTPUT, content_digest
+from orchestrator.shell.attempts import judge_attempt, suppression_guard
+from orchestrator.shell.leak_scan import LeakScan
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.verification.levels import StandardVerifier
+from orchestrator.verification.ports import CheckOrder, Verifier
+from orchestrator.verification.sources.documents import DocumentSource
+from tests.core.builders import CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
+from tests.flows.crashes import Crash, crash_at
+from tests.flows.stage import EVERY, ROWS, YEARS, NoteFolder, Script, passes_on, says, set_stage, written
+
+PAIR = plan("a>b")
+HALF = replace(ROSTER, agents=(agent("A1", {DATABASES: 90, CONTRACTS: 50}), *ROSTER.agents[1:]))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> NoteFolder:
+    return written(tmp_path)
+
+
+@dataclass
+class Overhearing:
+    """The standard check stage, which keeps the orders that it got."""
+
+    inner: Verifier
+    orders: list[CheckOrder] = field(default_factory=list)
+
+    def verify(self, order: CheckOrder) -> Verification:
+        self.orders.append(order)
+        return self.inner.verify(order)
+
+
+def overhearing(notes: NoteFolder) -> Overhearing:
+    return Overhearing(StandardVerifier((DocumentSource(notes.folder),)))
+
+
+async def test_the_check_is_told_of_inputs_their_verifications_and_the_place_in_the_plan(
+    notes: NoteFolder,
+) -> None:
+    checks = overhearing(notes)
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    stage = set_stage(notes, {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}, verifier=checks)
+    run = stage.approved(proposal(PAIR))
+    done = await stage.execute(run)
+    assert done.status == "completed"
+    first, second = checks.orders
+    assert (first.terminal, second.terminal) == (False, True)
+    assert (dict(first.inputs), dict(first.verifications)) == ({}, {})
+    assert list(second.inputs) == ["a"]
+    accepted = done.node(n("a")).accepted
+    assert accepted is not None
+    assert dict(second.verifications) == {"a": accepted.verification}
+    assert second.seed == f"{done.sha256}|seed|b|1|1"
+    assert (first.forced_level, first.triggers, first.extended_domains) == (None, (), ())
+
+
+async def test_a_mark_that_a_worker_drops_is_restored_before_the_output_is_kept(notes: NoteFolder) -> None:
+    def forgets(order: WorkOrder, broker: Broker) -> WorkResult:
+        result = passes_on(order, broker)
+        claims = tuple(replace(claim, leaks=()) for claim in result.output.claims)
+        return replace(result, output=replace(result.output, claims=claims))
+
+    years = says(notes.quoted("a", "liability.md", YEARS, question="Why?"))
+    stage = set_stage(notes, {(n("a"), EVERY): years, (n("b"), EVERY): forgets})
+    run = stage.approved(proposal(PAIR, roster=HALF))
+    assert (await stage.execute(run)).status == "completed"
+    first, second = stage.bodies(run, AttemptVerified)
+    assert "leak_mark_lost" in [finding.code for finding in second.verification.findings]
+    kept = WORK_OUTPUT.validate_json(stage.shop.store.get_artefact(second.output))
+    assert [(mark.domain, mark.node) for claim in kept.claims for mark in claim.leaks] == [(CONTRACTS, "a")]
+    assert second.content == content_digest(kept)
+    (citation,) = stage.report(run).citations
+    assert [mark.strength for mark in citation.leaks] == [50]
+    assert first.leaks[0].declared is False
+
+
+async def test_a_finished_piece_of_work_is_not_done_again_when_the_check_was_cut_off(
+    notes: NoteFolder,
+) -> None:
+    """Between work and check there is a checkpoint; the process dies when the worker's result was announced."""
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    script: Script = {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}
+    store = MemoryStore()
+    stage = set_stage(notes, script, store=store)
+    run = stage.approved(proposal(PAIR))
+    with pytest.raises(Crash):
+        await stage.execute(run, listeners=[crash_at(lambda event: isinstance(event.body, AttemptProduced))])
+    threads = {row.thread for row in store.checkpoints()}
+    assert threads == {f"{run}/a/1/1/1"}
+    other = set_stage(notes, script, store=store)
+    assert (await other.execute(run)).status == "completed"
+    assert [order.subtask.id for order in other.worker.orders] == ["b"]
+    assert store.checkpoints() == ()
+
+
+def leak(domain: DomainId, band: Band = Band.SILENT) -> Leak:
+    return Leak(
+        agent="A1",
+        domain=domain,
+        m100=0,
+        band=band,
+        origin="source",
+        declared=False,
+        detected=True,
+        start=0,
+        end=1,
+        text="x",
+    )
+
+
+def judgement(action: LeakAction) -> Judgement:
+    return Judgement(action=action, rule="2a", goes_to_l2=True, noted_against_agent=False, may_extend=False)
+
+
+def scanned(result: WorkResult, *found: tuple[DomainId, LeakAction]) -> LeakScan:
+    return LeakScan(
+        result=result,
+        report=LeakReport(entries=tuple(leak(domain) for domain, _ in found)),
+        judgements=tuple(judgement(action) for _, action in found),
+    )
+
+
+def verification(outcome: str = "passed", **changes: object) -> Verification:
+    made = Verification(
+        outcome="passed", level=Level.L1, confidence=Confidence(value=0.5, level=Level.L1, traced=0, total=0)
+    )
+    return replace(made, outcome=outcome, **changes)  # type: ignore[arg-type]
+
+
+WORK = WorkResult(output=WorkOutput(text="x"), candidate_complete=True, mode="scripted", path=1)
+REQUIRED = frozenset({str(CONTRACTS)})
+
+
+class TestJudgement:
+    def test_nothing_wrong(self) -> None:
+        assert judge_attempt(WORK, scanned(WORK), verification(), REQUIRED) is None
+        allowed = scanned(
+            WORK, (CONTRACTS, LeakAction.ALLOW_DECLARED), (CONTRACTS, LeakAction.DECLARE_AND_NOTE)
+        )
+        assert judge_attempt(WORK, allowed, verification("qualified"), REQUIRED) is None
+
+    @pytest.mark.parametrize(
+        ("action", "kind", "tainted"),
+        [
+            (LeakAction.NECESSARY_GAP, "domain_closed", False),
+            (LeakAction.ASK_PERSON, "domain_closed", True),
+            (LeakAction.BLOCK_AND_REGENERATE, "spontaneous_leak", False),
+            (LeakAction.CHANGE_AGENT_OR_GUARD, "spontaneous_leak", False),
+        ],
+    )
+    def test_a_silent_leak_comes_before_the_check(self, action: LeakAction, kind: str, tainted: bool) -> None:
+        failure = judge_attempt(WORK, scanned(WORK, (MEDICINE, action)), verification("falsified"), REQUIRED)
+        assert failure is not None
+        assert (failure.kind, failure.domain, failure.domain_tainted) == (kind, MEDICINE, tainted)
+        assert MEDICINE in failure.message
+
+    def test_a_broken_check_is_no_pass(self) -> None:
+        failure = judge_attempt(
+            WORK, scanned(WORK), verification("not_verified", error="disk gone"), REQUIRED
+        )
+        assert failure is not None
+        assert (failure.kind, failure.message) == ("not_verified", "disk gone")
+
+    def test_a_structural_failure_names_its_structural_findings_only(self) -> None:
+        findings = (
+            Finding(code="empty_output", message="it is empty", severity="structural"),
+            Finding(code="anything", message="by the way", severity="note"),
+        )
+        failure = judge_attempt(
+            WORK, scanned(WORK), verification("structural_failure", findings=findings), REQUIRED
+        )
+        assert failure is not None
+        assert (failure.kind, failure.message) == ("structure", "it is empty")
+
+    def test_a_falsification_names_each_reason_once(self) -> None:
+        verdicts = tuple(
+            ClaimVerdict(
+                claim=ClaimId(f"c-{number}"),
+                verdict=Falsified(reason="another text stands there"),
+                level=Level.L3,
+                traced=True,
+                evidence=(
+                    EvidenceVerdict(evidence=EvidenceId("e-1"), verdict=Falsified(reason="not told here")),
+                ),
+            )
+            for number in (1, 2)
+        )
+        failure = judge_attempt(WORK, scanned(WORK), verification("falsified", verdicts=verdicts), REQUIRED)
+        assert failure is not None
+        assert (failure.kind, failure.message) == ("falsified", "another text stands there")
+
+    @pytest.mark.parametrize(
+        ("band", "domain", "question", "closed"),
+        [
+            ("SILENT", CONTRACTS, "Why?", True),
+            ("BACKGROUND", CONTRACTS, "Why?", False),
+            ("SILENT", MEDICINE, "Why?", False),
+            ("SILENT", CONTRACTS, "How?", False),
+        ],
+    )
+    def test_a_question_left_open_by_a_required_silent_domain_is_a_gap(
+        self, band: str, domain: str, question: str, closed: bool
+    ) -> None:
+        left = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
+        need = Need(domain=domain, question=question, band=band, match=0.5)  # type: ignore[arg-type]
+        work = replace(WORK, output=WorkOutput(text="x", open_questions=(left,)), needs=(need,))
+        failure = judge_attempt(work, scanned(work), verification(), REQUIRED)
+        assert (failure is not None) is closed
+
+
+def test_the_suppression_guard_names_the_domains_in_the_language_of_the_goal() -> None:
+    assert suppression_guard(("a.b", "c.d"), "en").startswith("Do not use these knowledge domains: a.b, c.d.")
+    assert suppression_guard(("a.b",), "zh") == "不得使用以下知识域：a.b。上一轮输出因此被阻断。"

@@ -1,0 +1,292 @@
+"""The executor over scripted attempts: late results, obsolete commands, what a dead process left, failure memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from graphs.plan import NodeId
+from graphs.schedule import priorities
+from orchestrator.core.claims import RootCause
+from orchestrator.core.events import (
+    AttemptCancelled,
+    AttemptFailed,
+    AttemptStarted,
+    AttemptVerified,
+    Backtracked,
+    Body,
+    CallReturned,
+    Event,
+    ProposalApproved,
+    ProposalDrafted,
+    RunCreated,
+    RunEnded,
+)
+from orchestrator.core.ids import ArtefactId, RunId
+from orchestrator.core.proposal import Proposal, proposal_sha256
+from orchestrator.core.reducer import initial
+from orchestrator.core.state import RunState
+from orchestrator.shell.attempts import AttemptJob, Finished
+from orchestrator.shell.executor import RunExecutor
+from orchestrator.shell.journal import Journal
+from orchestrator.shell.runs import append, events_of, load
+from orchestrator.shell.scheduler import LocalDispatcher
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.store.writer import Writer
+from tests.core.builders import A1, CONTRACTS, failure, n, plan, proposal, verification
+from tests.core.simulation import content_of
+from tests.flows.stage import FakeClock
+
+RUN = RunId("r-1")
+B = TypeVar("B")
+Play = Callable[[AttemptJob], Awaitable[Finished]]
+
+
+def verified(job: AttemptJob, variant: str = "") -> AttemptVerified:
+    content = content_of(job.key.node, (), variant)
+    return AttemptVerified(
+        node=job.key.node,
+        generation=job.key.generation,
+        attempt=job.key.attempt,
+        output=ArtefactId(f"artefact of {content}"),
+        content=content,
+        path=1,
+        mode="scripted",
+        verification=verification(),
+    )
+
+
+@dataclass
+class Theatre:
+    """A run whose attempts are played by functions per node; without one they pass."""
+
+    draft: Proposal
+    plays: Mapping[str, Play] = field(default_factory=dict)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+    jobs: list[AttemptJob] = field(default_factory=list)
+    created: bool = False
+    """Whether the store holds the run already: this is another process."""
+
+    def __post_init__(self) -> None:
+        if self.created:
+            return
+        self.store.create_run(RUN, "Why?", self.clock.now())
+        sha256 = proposal_sha256(self.draft)
+        bodies: list[Body] = [
+            RunCreated(goal="Why?", lang="en", sources=(), run_seed="seed", versions={}),
+            ProposalDrafted(proposal=self.draft, sha256=sha256, author="planner"),
+            ProposalApproved(revision=1, sha256=sha256, by="test"),
+        ]
+        append(self.store, self.clock, initial(RUN), bodies)
+
+    async def run(self, *, during: Callable[[RunExecutor], Awaitable[None]] | None = None) -> RunState:
+        lease = self.store.acquire(RUN, "test", 30.0)
+        try:
+            async with Writer(self.store) as writer:
+                executor = RunExecutor(
+                    journal=Journal(load(self.store, RUN), writer, self.clock, lease),
+                    inbox=self.store,
+                    dispatcher=LocalDispatcher(self.clock),
+                    run_attempt=self._attempt,
+                    deliver=lambda state, _: RunEnded(
+                        outcome="partial" if state.counts.skipped else "completed"
+                    ),
+                    priorities=lambda state: priorities(state.index) if state.index else {},
+                    clock=self.clock,
+                    holder="test",
+                )
+                task = asyncio.ensure_future(asyncio.wait_for(executor.execute(), 30))
+                if during is not None:
+                    await during(executor)
+                return await task
+        finally:
+            self.store.release(lease)
+
+    async def _attempt(self, job: AttemptJob) -> Finished:
+        self.jobs.append(job)
+        play = self.plays.get(job.key.node)
+        return verified(job) if play is None else await play(job)
+
+    @property
+    def log(self) -> list[Event]:
+        return list(events_of(self.store, RUN))
+
+    def bodies(self, kind: type[B]) -> list[B]:
+        return [event.body for event in self.log if isinstance(event.body, kind)]
+
+
+def called(job: AttemptJob, index: int = 0) -> CallReturned:
+    return CallReturned(
+        node=job.key.node,
+        generation=job.key.generation,
+        attempt=job.key.attempt,
+        step="work.1.0",
+        index=index,
+        call="tool",
+        name="search",
+        arguments={},
+        arguments_digest="d",
+        arguments_origin="computed",
+        arguments_taint="trusted",
+        result=ArtefactId("x"),
+        ok=True,
+        summary="found",
+    )
+
+
+async def test_a_late_result_is_refused_and_its_calls_stay_in_the_log() -> None:
+    """d works on a's first output and does not let itself be stopped; meanwhile b sends the run back to a."""
+    d_runs = asyncio.Event()
+
+    async def b(job: AttemptJob) -> Finished:
+        await d_runs.wait()
+        if job.key.generation > 1:
+            return verified(job)
+        return AttemptFailed(
+            node=job.key.node,
+            generation=1,
+            attempt=job.key.attempt,
+            failure=failure("invalid_output", blamed="a"),
+        )
+
+    async def d(job: AttemptJob) -> Finished:
+        if job.key.generation > 1:
+            return verified(job, "new")
+        d_runs.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            job.emit(called(job))
+        return verified(job, "old")
+
+    theatre = Theatre(proposal(plan("a>b a>d")), {"b": b, "d": d})
+    done = await theatre.run()
+    assert done.status == "completed"
+    (back,) = theatre.bodies(Backtracked)
+    assert back.plan.invalidated == ("a", "b", "d")
+    ended = [(str(body.node), body.generation) for body in theatre.bodies(AttemptVerified)]
+    assert ("d", 1) not in ended
+    assert ("d", 2) in ended
+    assert theatre.bodies(AttemptCancelled) == [AttemptCancelled(node=n("d"), generation=1, attempt=1)]
+    # The late call was paid for; it means nothing for the node.
+    assert [body.generation for body in theatre.bodies(CallReturned)] == [1]
+    accepted = done.node(n("d")).accepted
+    assert accepted is not None
+    assert accepted.content == content_of(n("d"), (), "new")
+
+
+async def test_an_attempt_that_waited_for_its_slot_in_vain_never_starts() -> None:
+    """c is queued behind b of the same agent when b sends the run back to a: its first generation never runs."""
+
+    async def b(job: AttemptJob) -> Finished:
+        if job.key.generation > 1:
+            return verified(job)
+        return AttemptFailed(
+            node=job.key.node, generation=1, attempt=1, failure=failure("invalid_output", blamed="a")
+        )
+
+    one_at_a_time = proposal(plan("a>b a>c b>e"))
+    agents = tuple(replace(agent, max_concurrency=1) for agent in one_at_a_time.roster.agents)
+    draft = replace(one_at_a_time, roster=replace(one_at_a_time.roster, agents=agents))
+    theatre = Theatre(draft, {"b": b})
+    done = await theatre.run()
+    assert done.status == "completed"
+    started = [(body.node, body.generation) for body in theatre.bodies(AttemptStarted)]
+    assert ("c", 1) not in started
+    assert started == [("a", 1), ("b", 1), ("a", 2), ("b", 2), ("c", 2), ("e", 1)]
+
+
+async def test_stopping_records_no_end_of_what_runs() -> None:
+    reached = asyncio.Event()
+
+    async def a(job: AttemptJob) -> Finished:
+        reached.set()
+        await asyncio.Event().wait()
+        raise AssertionError(job)
+
+    theatre = Theatre(proposal(plan("a>b")), {"a": a})
+
+    async def stop(executor: RunExecutor) -> None:
+        await reached.wait()
+        executor.stop()
+
+    state = await theatre.run(during=stop)
+    assert state.status == "running"
+    assert state.node(n("a")).status == "running"
+    assert theatre.bodies(AttemptCancelled) == []
+
+    resumed = Theatre(theatre.draft, store=theatre.store, created=True)
+    done = await resumed.run()
+    assert done.status == "completed"
+    job = resumed.jobs[0]
+    assert (job.key.node, job.key.generation, job.key.attempt) == ("a", 1, 1)
+    assert (job.epoch, job.previous_epoch) == (2, 1)
+    assert resumed.jobs[1].previous_epoch is None
+
+
+async def test_a_repair_that_proved_wrong_is_remembered_once_per_run() -> None:
+    """The memory is written before the backtrack is recorded: a crash in between must not write it twice."""
+    store = MemoryStore()
+    task_class = "research/claims/cs.databases+law.contracts"
+
+    async def a(job: AttemptJob) -> Finished:
+        key = (job.key.node, job.key.generation)
+        if key == ("a", 1):
+            return AttemptFailed(
+                node=n("a"), generation=1, attempt=1, failure=failure("domain_closed", domain=CONTRACTS)
+            )
+        if key == ("a", 2):
+            return AttemptFailed(
+                node=n("a"),
+                generation=2,
+                attempt=1,
+                failure=failure("falsified", cause=RootCause.CAPABILITY, domain=CONTRACTS),
+            )
+        return verified(job)
+
+    theatre = Theatre(proposal(plan("a>b")), {"a": a}, store=store)
+    # As if a process had died between the memory and the event:
+    store.add_failure(task_class, f"extend_mask:{CONTRACTS}", "falsified", RUN)
+    store.create_run("r-0", "Another run", "2026-01-01T00:00:00.000Z")
+    store.add_failure(task_class, f"extend_mask:{CONTRACTS}", "falsified", "r-0")
+    done = await theatre.run()
+    assert done.status == "completed"
+    kinds = [body.plan.repair.kind for body in theatre.bodies(Backtracked)]
+    assert kinds == ["extend_mask", "change_agent"]
+    assert [(record.repair, record.run) for record in store.failures(task_class)] == [
+        (f"extend_mask:{CONTRACTS}", RUN),
+        (f"extend_mask:{CONTRACTS}", "r-0"),
+    ]
+    assert done.assigned[n("b")] == A1
+
+
+async def test_children_start_only_after_the_commit_of_what_they_build_on() -> None:
+    committed: list[int] = []
+
+    async def b(job: AttemptJob) -> Finished:
+        committed.append(job.state.seq)
+        stored = [event.body for event in events_of(theatre.store, RUN)]
+        assert any(isinstance(body, AttemptVerified) and body.node == NodeId("a") for body in stored)
+        return verified(job)
+
+    theatre = Theatre(proposal(plan("a>b")), {"b": b})
+    assert (await theatre.run()).status == "completed"
+    assert len(committed) == 1
+
+
+async def test_events_name_their_cause() -> None:
+    theatre = Theatre(proposal(plan("a>b")))
+    await theatre.run()
+    by_seq = {event.seq: event for event in theatre.log}
+    for event in theatre.log:
+        if isinstance(event.body, AttemptStarted) and event.body.node == "b":
+            assert event.cause is not None
+            assert isinstance(by_seq[event.cause].body, AttemptVerified)
+        if isinstance(event.body, AttemptVerified):
+            assert event.cause is not None
+            assert isinstance(by_seq[event.cause].body, AttemptStarted)
+        if isinstance(event.body, RunEnded):
+            assert event.cause == event.seq - 1

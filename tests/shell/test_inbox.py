@@ -1,0 +1,76 @@
+"""Messages of other processes and the events that they lead to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from orchestrator.core.events import CancelRequested, RequestAnswered, RunContinued, RunPaused
+from orchestrator.core.requests import Answer
+from orchestrator.shell.inbox import ANSWER, asked_for
+from orchestrator.shell.store.rows import InboxMessage
+from tests.core.builders import SOLO, failure, plan, proposal
+from tests.core.simulation import Simulation, fails
+
+
+def message(kind: str, **document: Any) -> InboxMessage:
+    return InboxMessage(
+        id=1, run="r-test", kind=kind, payload=json.dumps(document), ts="2026-01-01T00:00:00Z"
+    )
+
+
+def suspended() -> Simulation:
+    simulation = Simulation(proposal(plan("a>b"), roster=SOLO), {"a": [fails(failure("refused"))] * 9})
+    simulation.run()
+    assert simulation.state.status == "suspended"
+    return simulation
+
+
+def test_pause_continue_and_cancel_apply_once() -> None:
+    run = Simulation(proposal(plan("a>b")))
+    assert asked_for(run.state, message("pause", by="ann")) == RunPaused(by="ann")
+    assert asked_for(run.state, message("continue", by="ann")) is None
+    run.pause()
+    assert asked_for(run.state, message("pause", by="ann")) is None
+    assert asked_for(run.state, message("continue", by="bob")) == RunContinued(by="bob")
+    assert asked_for(run.state, message("cancel")) == CancelRequested(by="unknown")
+    run.cancel()
+    assert asked_for(run.state, message("cancel", by="ann")) is None
+
+
+def test_an_answer_is_taken_while_its_request_is_open() -> None:
+    run = suspended()
+    (request,) = run.requests()
+    answer = Answer(choice="retry", guidance="look again")
+    given = message("answer", request=request.id, answer=ANSWER.dump_python(answer, mode="json"), by="ann")
+    assert asked_for(run.state, given) == RequestAnswered(
+        request=request.id, node=request.node, answer=answer, by="ann"
+    )
+    run.answer(request, answer)
+    assert asked_for(run.state, given) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"choice": "accept"},
+        {"choice": "approve everything"},
+        {"choice": "reassign"},
+        {"choice": "reassign", "agent": "A7"},
+        {"choice": "set_mask", "agent": "A1", "domain": "law.contracts"},
+        {"choice": "set_mask", "agent": "A1", "domain": "law.contracts", "value": 120},
+        "yes, go on",
+        None,
+    ],
+)
+def test_what_is_no_choice_of_the_request_is_dropped(answer: object) -> None:
+    run = suspended()
+    (request,) = run.requests()
+    assert asked_for(run.state, message("answer", request=request.id, answer=answer, by="ann")) is None
+    assert asked_for(run.state, message("answer", request="r-test.q9", answer={"choice": "retry"})) is None
+
+
+def test_an_unknown_kind_is_dropped() -> None:
+    assert asked_for(suspended().state, message("approve", by="ann")) is None
