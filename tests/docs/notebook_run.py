@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nbformat
-from jupyter_client import AsyncKernelManager
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
 CELL_TIMEOUT_S: Final = 120

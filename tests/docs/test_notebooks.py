@@ -50,7 +50,7 @@ def test_the_quickstart_is_there() -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
     book = read_notebook(path)
-    nbformat.validate(book)  # type: ignore[no-untyped-call]
+    nbformat.validate(book)
     for cell in book.cells:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
