@@ -65,7 +65,7 @@ def changes_between(old: Proposal, new: Proposal, registry: DomainRegistry, lang
     if not lines:
         for part in _DERIVED:
             lines.extend(_differences(_part(part, lang), before[part], after[part], lang))
-    return tuple(lines)
+    return tuple(one_line(line) for line in lines)
 
 
 def _document(proposal: Proposal) -> dict[str, JsonValue]:
@@ -94,7 +94,7 @@ def _lines(
 def _plan_lines(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
     diff = diff_plans(old.plan, new.plan)
     if not diff.empty:
-        yield from render_diff(diff, lang).splitlines()
+        yield from render_diff(diff, lang).split("\n")
     before, after = [s.id for s in old.plan.subtasks], [s.id for s in new.plan.subtasks]
     common = set(before) & set(after)
     if [node for node in before if node in common] != [node for node in after if node in common]:
