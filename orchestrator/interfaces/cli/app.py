@@ -13,8 +13,9 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -77,9 +78,16 @@ def run_command(
 
 
 def _parse(invocation: Invocation, session: Session) -> int:
-    command = typer.main.get_command(make_app())
-    code = command.main(args=list(invocation.args), prog_name="maskgrad", standalone_mode=False, obj=session)
+    code = _command().main(
+        args=list(invocation.args), prog_name="maskgrad", standalone_mode=False, obj=session
+    )
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _command() -> Any:
+    """Return the parser, built once: a program that embeds the commands calls it often."""
+    return typer.main.get_command(make_app())
 
 
 def _failure(error: Exception, session: Session) -> Failure:
