@@ -25,6 +25,9 @@ from orchestrator.shell.editing.carrying import newly_forbidden
 from orchestrator.shell.editing.wording import BANDS
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT
 
+_LISTED: Final = 12
+"""Sub-tasks that one line names."""
+
 _BY: Final[Mapping[Lang, str]] = {"en": ", ", "zh": "、"}
 
 
@@ -169,7 +172,16 @@ def _grouped(found: Iterable[tuple[NodeId, str]], lang: Lang) -> Iterator[str]:
         nodes.setdefault(text, []).append(node)
     mark = ": " if lang == "en" else "："
     for text, members in nodes.items():
-        yield f"{_BY[lang].join(members)}{mark}{text}"
+        yield f"{_listed(members, lang)}{mark}{text}"
+
+
+def _listed(nodes: Sequence[str], lang: Lang) -> str:
+    """The ids of sub-tasks; of a long list the first ones and how many more."""
+    shown = _BY[lang].join(nodes[:_LISTED])
+    more = len(nodes) - _LISTED
+    if more <= 0:
+        return shown
+    return f"{shown} and {more} more" if lang == "en" else f"{shown} 等共 {len(nodes)} 个"
 
 
 def _who_covers(subtask: SubTask, proposal: Proposal) -> list[AgentId]:
@@ -224,7 +236,7 @@ def _opened(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
             before = was.mask.band(domain, old.thresholds_of(agent.id)) if was else Band.SILENT
             if now is before:
                 continue
-            where = _BY[lang].join(nodes)
+            where = _listed(nodes, lang)
             if now is Band.BACKGROUND:
                 yield (
                     f"{agent.id} may now use {domain} on path 2 only and must declare it as a leak ({where})"
@@ -312,8 +324,8 @@ def _made_anew(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
         return
     assert after.index is not None, "a confirmed run has its plan indexed"
     below = (after.index.descendants(*changed) & common) - changed
-    nodes = _BY[lang].join(_natural(changed))
-    follow = _BY[lang].join(_natural(below))
+    nodes = _listed(_natural(changed), lang)
+    follow = _listed(_natural(below), lang)
     if lang == "en":
         rest = f"; with them what is built on them, if they say something else: {follow}" if below else ""
         yield f"results made anew even if accepted before: {nodes}{rest}"

@@ -27,10 +27,10 @@ class Problem:
         """
         if self.line is None:
             place = self.where
-        elif lang == "en":
-            place = f"{self.where} (line {self.line})".strip()
         else:
-            place = f"{self.where}（第 {self.line} 行）"
+            line = f"line {self.line}" if lang == "en" else f"第 {self.line} 行"
+            bracketed = f"{self.where} ({line})" if lang == "en" else f"{self.where}（{line}）"
+            place = bracketed if self.where else line
         mark = ": " if lang == "en" else "："
         return f"{place}{mark}{self.texts[lang]}" if place else self.texts[lang]
 

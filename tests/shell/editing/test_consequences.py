@@ -109,6 +109,17 @@ def test_sub_tasks_of_which_the_same_is_true_share_a_line() -> None:
     assert means(both)[0] == "n1, n3: main coverage of env.climate missing (A1 0.50 background)"
 
 
+def test_a_long_list_of_sub_tasks_is_cut() -> None:
+    names = [NodeId(f"n{number}") for number in range(1, 16)]
+    many = replace(
+        PROPOSAL,
+        plan=Plan(subtasks=tuple(search(name, ENERGY, "c1") for name in names)),
+        assignment=dict.fromkeys(names, A1),
+    )
+    first = means(with_mask(many, A1, ENERGY, 50), old=many)[0]
+    assert first.startswith("n1, n2, n3, n4, n5, n6, n7, n8, n9, n10, n11, n12 and 3 more: main coverage")
+
+
 def test_thresholds_move_domains_between_bands() -> None:
     low = replace(PROPOSAL, thresholds=Thresholds(main=40, background=20))
     found = means(low)

@@ -52,7 +52,7 @@ def test_fields_name_unknown_and_missing_keys() -> None:
         "title"
     ]
     assert said(problems) == (
-        "(line 1): the key 'kind' is missing. Write it; an empty value is written [] or {}.",
+        "line 1: the key 'kind' is missing. Write it; an empty value is written [] or {}.",
         "estimat (line 2): unknown key 'estimat'; accepted: title, kind, estimate. Did you mean 'estimate'?",
         "other (line 3): unknown key 'other'; accepted: title, kind, estimate.",
     )
@@ -90,6 +90,6 @@ def test_anchors_are_refused_before_they_multiply() -> None:
     problems = Problems()
     assert read_tree("a: &x [1]\nb: [*x, *x]\n", problems) is None
     assert said(problems) == (
-        "(line 1): no valid YAML at column 4: anchors (&) and aliases (*) are not accepted. "
+        "line 1: no valid YAML at column 4: anchors (&) and aliases (*) are not accepted. "
         "Quote text with special characters; indent by two spaces.",
     )
