@@ -38,7 +38,7 @@ from tests.shell.editing.builders import (
 from tests.shell.editing.strategies import proposals
 
 SLOW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -24,7 +24,7 @@ def read(text: str) -> JsonValue:
     return value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(texts, json_values, max_size=4))
 def test_json_values_come_back_with_their_types(values: dict[str, JsonValue]) -> None:
     page = Page()
@@ -34,7 +34,7 @@ def test_json_values_come_back_with_their_types(values: dict[str, JsonValue]) ->
         assert canonical_json(read(page.text())) == canonical_json(values)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(json_values)
 def test_one_line_comes_back_too(value: JsonValue) -> None:
     line = flow(value)
@@ -42,7 +42,7 @@ def test_one_line_comes_back_too(value: JsonValue) -> None:
     assert canonical_json(read(f"x: {line}")) == canonical_json({"x": value})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(texts, texts)
 def test_other_readers_of_yaml_see_the_same_text(key: str, value: str) -> None:
     page = Page()
