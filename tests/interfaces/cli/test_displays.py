@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from orchestrator.core.events import Event, RequestOpened
+from orchestrator.core.events import Body, Event, RequestOpened
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
@@ -24,6 +24,7 @@ from orchestrator.interfaces.cli.progress.logfmt import logfmt
 from orchestrator.interfaces.cli.streams import Streams
 from tests.core import builders
 from tests.core.simulation import RUN, Simulation
+from tests.core.test_events import BODIES
 from tests.interfaces.cli.harness import REPOSITORY, Terminal, store_log
 from tests.interfaces.cli.logs import backtracked_log, suspended_log
 
@@ -114,6 +115,19 @@ def test_every_event_of_a_run_is_told_in_both_languages() -> None:
                 assert one.sentence
                 assert other.sentence
                 assert "\n" not in logfmt(one.fields)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.type)
+def test_every_kind_of_event_is_told_on_one_line_in_both_languages(body: Body) -> None:
+    event = Event(seq=1, ts="2026-01-01T00:00:00.000Z", body=body)
+    english = Narrator("en").tell(event, initial(RUN))
+    chinese = Narrator("zh").tell(event, initial(RUN))
+    assert len(english) == len(chinese)
+    assert english or body.type == "failure.remembered"
+    for one, other in zip(english, chinese, strict=True):
+        assert len(logfmt(one.fields).splitlines()) == 1
+        assert len(one.sentence.splitlines()) == len(other.sentence.splitlines()) == 1
+        assert re.search("[\u4e00-\u9fff]", other.sentence) or body.type == "call.returned"
 
 
 def test_a_request_is_told_with_the_command_that_answers_it() -> None:

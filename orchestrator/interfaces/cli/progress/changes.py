@@ -19,7 +19,6 @@ from orchestrator.core.events import (
     AttemptVerified,
     Backtracked,
     BlockageClassified,
-    Body,
     CallReturned,
     CancelRequested,
     ChangesWereRequested,
@@ -53,6 +52,21 @@ from orchestrator.interfaces.cli.streams import one_line
 
 Weight = Literal["activity", "step", "attention"]
 """`activity`: nothing changed yet; `step`: a change of state; `attention`: something a person should notice."""
+
+_OfTheRun = (
+    RunCreated
+    | ProposalDrafted
+    | ChangesWereRequested
+    | ProposalRejected
+    | ProposalApproved
+    | ExecutorTookOver
+    | RunPaused
+    | RunContinued
+    | CancelRequested
+    | RunEnded
+    | FailureRemembered
+)
+"""Events that are about no single sub-task."""
 
 _SENTENCE = 200
 """Characters of a sentence."""
@@ -326,7 +340,7 @@ class Narrator:
             case _:
                 assert_never(body)
 
-    def _run(self, body: Body) -> tuple[Change, ...]:
+    def _run(self, body: _OfTheRun) -> tuple[Change, ...]:
         match body:
             case RunCreated():
                 return (self._state("drafting", self._pick("run created", "运行已创建")),)
@@ -363,7 +377,7 @@ class Narrator:
             case FailureRemembered():
                 return ()
             case _:
-                raise AssertionError(f"an event of another family: {body.type}")
+                assert_never(body)
 
     def _state(self, status: str, sentence: str, **fields: object) -> Change:
         return Change(fields=(("run", status), *fields.items()), sentence=one_line(sentence, _SENTENCE))
