@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test lock bench-job
+.PHONY: setup check test docs lock bench-job
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -16,6 +16,11 @@ check:
 
 test:
 	$(BIN)/python -m pytest
+
+# Pages that are written from the code; the tests compare them.
+docs:
+	$(BIN)/python -m tests.docs.event_catalogue
+	MASKGRAD_WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/interfaces/cli/test_help.py
 
 # Exact versions for every supported Python and platform; needs uv.
 lock:
