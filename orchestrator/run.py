@@ -62,10 +62,12 @@ def submit(
     """Draft a run for the goal `text` over the folder in `sources`; return it in review.
 
     `lang` is the goal's language, found from its text when it is `None`. Raises `EmptyGoal`, `FolderNotFound`,
-    `UnknownDomain` (for a forbidden domain) and what the store raises.
+    `SourcesMissing` when the plan has something to search and there is no folder, `UnknownDomain` (for a forbidden
+    domain) and what the store raises.
     """
     goal = goal_of(text, sources, lang)
     proposal = draft_proposal(shop, goal, options or ProposalOptions())
+    _folder(proposal)
     return _create(shop, proposal)
 
 

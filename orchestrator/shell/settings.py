@@ -6,11 +6,12 @@ import locale
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_data_path
 
-from graphs.contract import Lang
+if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
+    from graphs.contract import Lang
 
 HOME: Final = "MASKGRAD_HOME"
 """Environment variable: the data directory."""

@@ -93,11 +93,13 @@ def test_a_report_as_json_and_the_plan_as_a_chart(desk: Desk, done: Called) -> N
     assert "已接受" in chart
 
 
-def test_the_headings_are_in_the_reader_s_language_and_the_text_in_the_goal_s(desk: Desk) -> None:
+def test_a_report_is_in_the_goal_s_language_whatever_the_reader_s(desk: Desk) -> None:
     called = desk.call("run", "泵房的造价是多少？", "--sources", str(desk.notes), "--approve", "--lang", "en")
     assert called.code == 0
     assert "泵房的造价为320万元。" in called.out
-    assert "## Evidence" in called.out
+    assert "## 证据" in called.out
+    assert "Evidence" not in called.out
+    assert "run=completed" in called.err
 
 
 def test_plan_review_edit_approve_run(desk: Desk) -> None:

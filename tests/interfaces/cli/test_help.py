@@ -112,6 +112,7 @@ def test_the_help_loads_nothing_heavy() -> None:
         "langchain_core",
         "numpy",
         "networkx",
+        "pydantic",
         "rich",
         "yaml",
         "sqlite3",

@@ -58,7 +58,7 @@ def _format(text: str) -> Format:
 def _text(session: Session, state: RunState, form: Format) -> str:
     match form:
         case "md":
-            return report_text(session, _report(session, state))
+            return report_text(_report(session, state))
         case "json":
             return json.dumps(report_json(_report(session, state)), ensure_ascii=False, indent=2) + "\n"
         case "jsonl":

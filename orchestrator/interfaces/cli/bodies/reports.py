@@ -15,7 +15,7 @@ def delivered(session: Session, state: RunState) -> DeliveredReport | None:
     return REPORT.validate_json(session.store().get_artefact(state.report))
 
 
-def report_text(session: Session, report: DeliveredReport) -> str:
-    """Return a report as Markdown in the reader's language; the text itself stays in the goal's."""
-    names: dict[str, str] = {domain.id: domain.names[session.lang] for domain in default_registry().domains}
-    return render_markdown(report, session.lang, domain_names=names)
+def report_text(report: DeliveredReport) -> str:
+    """Return a report as Markdown, all of it in the goal's language: one document, one language."""
+    names: dict[str, str] = {domain.id: domain.names[report.lang] for domain in default_registry().domains}
+    return render_markdown(report, report.lang, domain_names=names)
