@@ -146,9 +146,8 @@ async def execute(
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
     folder = _folder(state.proposal)
     if folder is not None:
-        shop.library(
-            folder
-        )  # before the lease: to index notes for the first time can take longer than it holds
+        # Before the lease: to index notes for the first time can take longer than it holds.
+        shop.prepare(folder)
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
