@@ -28,6 +28,8 @@ SkipReason = Literal["binary", "too_large", "empty", "unreadable", "outside_fold
 `unreadable`: the system refused; `outside_folder`: a link that leaves the folder; `unknown_encoding`: no supported
 encoding decodes it cleanly."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+"""Control characters but for tab, line ends and form feed. By a pattern: notes are read anew for every run."""
 _CHINESE_RUN = re.compile(r"[\u4e00-\u9fff，。！？；：、“”（）《》]+")
 _SHORTEST_MEAN_RUN = 2.0
 _MAX_FOREIGN_SHARE = 0.2
@@ -136,8 +138,9 @@ def read_folder(folder: Path | str, *, now: Callable[[], datetime] | None = None
     moment = (now or _utc_now)().astimezone(UTC).isoformat(timespec="seconds")
     documents: list[Document] = []
     skipped: list[Skip] = []
+    inside = root.resolve()
     for path in _note_files(root):
-        outcome = _read_note(root, path, moment)
+        outcome = _read_note(root, inside, path, moment)
         if isinstance(outcome, Skip):
             skipped.append(outcome)
         else:
@@ -223,10 +226,10 @@ def _note_files(root: Path) -> Iterator[Path]:
     yield from sorted(found, key=lambda path: path.relative_to(root).as_posix())
 
 
-def _read_note(root: Path, path: Path, moment: str) -> Document | Skip:
+def _read_note(root: Path, inside: Path, path: Path, moment: str) -> Document | Skip:
     relative = path.relative_to(root).as_posix()
     try:
-        if not path.resolve(strict=True).is_relative_to(root.resolve()):
+        if not path.resolve(strict=True).is_relative_to(inside):
             return Skip(
                 path=relative, reason="outside_folder", detail="a link that leaves the sources folder"
             )
@@ -285,10 +288,7 @@ def _plausible_guess(text: str) -> bool:
 
 
 def _control_share(text: str) -> float:
-    controls = sum(
-        1 for char in text if (ord(char) < 32 and char not in "\t\n\r\f") or 127 <= ord(char) < 160
-    )
-    return controls / max(1, len(text))
+    return len(_CONTROL.findall(text)) / max(1, len(text))
 
 
 __all__ = [
