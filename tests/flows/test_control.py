@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from graphs.plan import NodeId
 from orchestrator.core.errors import WrongState
 from orchestrator.core.events import (
     AttemptCancelled,
+    AttemptProduced,
     AttemptStarted,
     AttemptVerified,
     Backtracked,
@@ -28,6 +30,7 @@ from orchestrator.core.events import (
     RunPaused,
 )
 from orchestrator.core.ids import RunId
+from orchestrator.core.state import RunState
 from orchestrator.run import post_control
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.store.errors import RunBusy, StaleLease, StoreFull
@@ -367,3 +370,90 @@ async def test_a_store_that_breaks_gives_its_own_error_and_the_run_goes_on_later
     done = await stage.execute(run)
     assert done.status == "completed"
     accepted_once(stage, run)
+
+
+class HiccupStore(MemoryStore):
+    """A store one transaction of which fails."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.until_failure = -1
+        super().__init__(clock=lambda: self.now_s)
+
+    def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
+        self.until_failure -= 1
+        if self.until_failure == -1:
+            raise StoreFull(self.location)
+        return super().commit(operations)
+
+
+@pytest.mark.parametrize("good", range(1, 12))
+async def test_one_failed_transaction_is_no_failure_of_a_sub_task(notes: NoteFolder, good: int) -> None:
+    """Checkpoints too: what the store could not do says nothing of the work, which is gone on with.
+
+    A checkpoint that could not be kept may also go unnoticed: it is a cache of the attempt.
+    """
+    store = HiccupStore()
+    stage = set_stage(notes, script_of(notes), store=store)
+    run = stage.approved(proposal(CHAIN))
+    store.until_failure = good
+    with suppress(StoreFull):
+        await stage.execute(run)
+    assert store.until_failure < 0
+    store.now_s += LEASE_TTL_S + 1
+    done = await stage.execute(run)
+    assert done.status == "completed"
+    assert done.internal_error is None
+    accepted_once(stage, run)
+
+
+async def test_a_store_that_breaks_while_everybody_works_is_noticed_at_the_next_look(
+    notes: NoteFolder,
+) -> None:
+    gate = Gate()
+    store = BreakingStore()
+    stage = set_stage(notes, script_of(notes, b=gate), store=store)
+    run = stage.approved(proposal(CHAIN))
+    task = asyncio.ensure_future(stage.execute(run))
+    await gate.reached.wait()
+    post_control(stage.shop, run, "pause", by="ann")
+    await settled(lambda: stage.state(run).node(n("b")).status == "running")
+    store.good = 0
+    stage.clock.look()  # records the pause, which does not get to the disk
+    while not task.done():
+        await asyncio.sleep(0)
+        stage.clock.look()
+    with pytest.raises(StoreFull):
+        await task
+    assert stage.state(run).paused is False
+
+
+async def test_a_store_that_fails_does_not_hide_what_ended_the_run(notes: NoteFolder) -> None:
+    store = BreakingStore()
+    stage = set_stage(notes, script_of(notes), store=store)
+    run = stage.approved(proposal(CHAIN))
+
+    def break_both(event: Event, state: RunState) -> None:
+        if is_start(event, "b"):
+            store.good = 0
+            raise Crash(state.run)
+
+    with pytest.raises(Crash):
+        await stage.execute(run, listeners=[break_both])
+
+
+async def test_checkpoints_of_earlier_executors_go_with_the_attempt(notes: NoteFolder) -> None:
+    """The second process dies between the start of the attempt and the take-over of its checkpoint."""
+    store = MemoryStore()
+    for when in (
+        lambda event: isinstance(event.body, AttemptProduced),
+        lambda event: isinstance(event.body, AttemptStarted),
+    ):
+        stage = set_stage(notes, script_of(notes), store=store)
+        run = stage.approved(proposal(CHAIN)) if not store.runs() else RunId(store.runs()[0].id)
+        with pytest.raises(Crash):
+            await stage.execute(run, listeners=[crash_at(when)])
+    assert {row.thread for row in store.checkpoints()} == {f"{run}/a/1/1/1"}
+    last = set_stage(notes, script_of(notes), store=store)
+    assert (await last.execute(run)).status == "completed"
+    assert store.checkpoints() == ()

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from graphs.plan import NodeId
 from graphs.schedule import priorities
+from orchestrator.core.blockage import FailureKind
 from orchestrator.core.claims import RootCause
 from orchestrator.core.events import (
     AttemptCancelled,
@@ -19,12 +20,14 @@ from orchestrator.core.events import (
     Body,
     CallReturned,
     Event,
+    ExecutorTookOver,
     ProposalApproved,
     ProposalDrafted,
+    RequestOpened,
     RunCreated,
     RunEnded,
 )
-from orchestrator.core.ids import ArtefactId, RunId
+from orchestrator.core.ids import ArtefactId, ContentDigest, RunId
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.state import RunState
@@ -35,7 +38,7 @@ from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import LocalDispatcher
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.writer import Writer
-from tests.core.builders import A1, CONTRACTS, failure, n, plan, proposal, verification
+from tests.core.builders import A1, CONTRACTS, SOLO, failure, n, plan, proposal, verification
 from tests.core.simulation import content_of
 from tests.flows.stage import FakeClock
 
@@ -290,3 +293,61 @@ async def test_events_name_their_cause() -> None:
             assert isinstance(by_seq[event.cause].body, AttemptStarted)
         if isinstance(event.body, RunEnded):
             assert event.cause == event.seq - 1
+
+
+def died_after(theatre: Theatre, *bodies: Body) -> None:
+    """Write to the log what a process recorded before it died."""
+    append(
+        theatre.store,
+        theatre.clock,
+        load(theatre.store, RUN),
+        [ExecutorTookOver(epoch=0, holder="dead"), *bodies],
+    )
+
+
+def begun(node: str) -> AttemptStarted:
+    key = ContentDigest(f"key of {node}")
+    return AttemptStarted(node=n(node), generation=1, attempt=1, epoch=0, agent=A1, input_key=key)
+
+
+def failed(node: str, kind: FailureKind, *, blamed: str | None = None) -> AttemptFailed:
+    return AttemptFailed(node=n(node), generation=1, attempt=1, failure=failure(kind, blamed=blamed))
+
+
+async def test_two_repairs_that_wait_side_by_side_are_decided_one_after_the_other() -> None:
+    """Both followers of a failed when the process died; the first repair makes the second one obsolete."""
+    theatre = Theatre(proposal(plan("a>b a>d")))
+    passed = AttemptVerified(
+        node=n("a"),
+        generation=1,
+        attempt=1,
+        output=ArtefactId("x"),
+        content=ContentDigest("x"),
+        path=1,
+        mode="scripted",
+        verification=verification(),
+    )
+    died_after(
+        theatre,
+        begun("a"),
+        passed,
+        begun("b"),
+        begun("d"),
+        failed("b", "invalid_output", blamed="a"),
+        failed("d", "invalid_output", blamed="a"),
+    )
+    done = await theatre.run()
+    assert done.status == "completed"
+    assert [(body.plan.node, body.plan.invalidated) for body in theatre.bodies(Backtracked)] == [
+        ("b", ("a", "b", "d"))
+    ]
+    assert [job.key.node for job in theatre.jobs] == ["a", "b", "d"]
+
+
+async def test_two_questions_that_wait_side_by_side_have_two_names() -> None:
+    theatre = Theatre(proposal(plan("a>c b>c"), roster=SOLO))
+    died_after(theatre, begun("a"), begun("b"), failed("a", "refused"), failed("b", "refused"))
+    done = await theatre.run()
+    assert done.status == "suspended"
+    asked = [(str(body.request.id), str(body.request.node)) for body in theatre.bodies(RequestOpened)]
+    assert asked == [(f"{RUN}.q1", "a"), (f"{RUN}.q2", "b")]

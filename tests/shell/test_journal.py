@@ -148,6 +148,7 @@ async def test_after_a_refusal_nothing_is_recorded_and_every_waiter_learns_it() 
     log.record(PAUSED)
     waiting = asyncio.ensure_future(log.flush())
     await turns()
+    log.record(CONTINUED)  # waits for the append under way, and must not be written behind a gap
     full = StoreFull("here")
     disk.gates[-1].set_exception(full)
     await turns()
