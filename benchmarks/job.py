@@ -38,8 +38,9 @@ from benchmarks.contract import (
     rows_of,
 )
 from benchmarks.delivered import Citations, answer_text, check_citations, squeezed
-from benchmarks.product import Job, benchmark_workshop, do_job, write_notes
+from benchmarks.product import Job, WorkshopOf, benchmark_workshop, do_job, write_notes
 from graphs.contract import Lang
+from orchestrator.shell.wiring import Workshop
 
 CORPORA: Mapping[str, Lang] = {"notes_en": "en", "notes_zh": "zh"}
 QUESTIONS = "faq_questions"
@@ -80,16 +81,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     finish(run(options), options)
 
 
-def run(options: Options) -> Report:
+def run(options: Options, workshop_of: WorkshopOf = benchmark_workshop) -> Report:
     """Return the figures of the sets asked for; a set that is not there is named in `missing`."""
     report = Report(benchmark="job", seed=options.seed)
     wanted = options.sets or (*CORPORA, ANSWERABILITY)
     for name in wanted:
         try:
             if name in CORPORA:
-                measure_corpus(name, options, report)
+                measure_corpus(name, options, report, workshop_of)
             elif name == ANSWERABILITY:
-                measure_answerability(options, report)
+                measure_answerability(options, report, workshop_of)
             else:
                 known = ", ".join((*CORPORA, ANSWERABILITY))
                 report.missing[name] = f"unknown set {name!r}; accepted: {known}"
@@ -98,7 +99,7 @@ def run(options: Options) -> Report:
     return report
 
 
-def measure_corpus(name: str, options: Options, report: Report) -> None:
+def measure_corpus(name: str, options: Options, report: Report, workshop_of: WorkshopOf) -> None:
     """Add the figures of one corpus to `report`."""
     lang = CORPORA[name]
     texts = {str(row["path"]): str(row["text"]) for row in rows_of(options.data, f"{name}.docs")}
@@ -106,19 +107,19 @@ def measure_corpus(name: str, options: Options, report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="maskgrad-job-") as home:
         folder = Path(home) / name
         write_notes(folder, texts)
-        rows = _ask_all(name, asked, folder, lang, options, report)
+        shop = workshop_of(Path(home), lang, options.seed)
+        started = time.perf_counter()
+        do_job(shop, asked[0]["question"], folder, lang)
+        first = time.perf_counter() - started
+        progress(f"{name}: first job, with index and labels of the notes, in {first:.1f} s")
+        rows = _ask_all(name, asked, folder, lang, shop)
+    report.beside[f"{name}.seconds_of_first_job"] = mean([first], "s", options.seed)
     _add_corpus(name, report, rows)
 
 
 def _ask_all(
-    name: str, asked: Sequence[Mapping[str, Any]], folder: Path, lang: Lang, options: Options, report: Report
+    name: str, asked: Sequence[Mapping[str, Any]], folder: Path, lang: Lang, shop: Workshop
 ) -> CorpusRows:
-    shop = benchmark_workshop(folder.parent, lang, options.seed)
-    started = time.perf_counter()
-    do_job(shop, asked[0]["question"], folder, lang)
-    first = time.perf_counter() - started
-    progress(f"{name}: first job, with index and labels of the notes, in {first:.1f} s")
-    report.beside[f"{name}.seconds_of_first_job"] = mean([first], "s", options.seed)
     floor = Bm25Floor(shop.library(folder))
     rows = CorpusRows()
     for number, row in enumerate(asked, start=1):
@@ -177,13 +178,13 @@ def _add_corpus(name: str, report: Report, rows: CorpusRows) -> None:
     report.beside[f"{key}.minus_one_look_up"] = difference(rows.ours, rows.one, unit, seed)
 
 
-def measure_answerability(options: Options, report: Report) -> None:
+def measure_answerability(options: Options, report: Report, workshop_of: WorkshopOf) -> None:
     """Add how often an unanswerable question is left open, and an answerable one answered with the gold string."""
     rows = rows_of(options.data, ANSWERABILITY, options.limit)
     refused = answered = tried = 0
     seconds: list[float] = []
     with tempfile.TemporaryDirectory(prefix="maskgrad-job-") as home:
-        shop = benchmark_workshop(Path(home), "zh", options.seed)
+        shop = workshop_of(Path(home), "zh", options.seed)
         folder = Path(home) / "passages"
         for number, row in enumerate(rows, start=1):
             started = time.perf_counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -69,6 +69,10 @@ class NumberedIds:
     def seed(self) -> str:
         """Return 16 hex digits, the same each time."""
         return sha256(self.given.encode()).hexdigest()[:16]
+
+
+WorkshopOf = Callable[[Path, Lang, int], Workshop]
+"""Makes the workshop of a benchmark from a home folder, the language and the seed."""
 
 
 def benchmark_workshop(home: Path, lang: Lang, seed: int) -> Workshop:

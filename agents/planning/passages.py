@@ -13,11 +13,18 @@ from agents.planning.language import CJK
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
+_NO_PART: Final = r"(?!\d{1,3}(?!\d))"
+"""After the dot of a list's number: `1.5 MW`, `10:30` and `1.1.6` are one number, `1.2023年` is an entry."""
 _BULLET = re.compile(
-    r"^\s*(?:[-*+•·‣–—]\s+|\[[ xX]\]\s+|(?:\d{1,3}|[a-zA-Z]|Q\s?\d{1,3})[.)、．:：]\s*(?=\S)|[（(]"
+    r"^\s*(?:[-*+•·‣–—]\s+|\[[ xX]\]\s+"
+    rf"|(?:\d{{1,3}}|[a-zA-Z]|Q\s?\d{{1,3}})(?:[)、]|[.．:：]{_NO_PART})\s*(?=\S)|[（(]"
     r"(?:\d{1,3}|[a-z])[)）]\s*"
     r"|[①-⑳]\s*|[（(][一二三四五六七八九十]{1,3}[)）]\s*|[一二三四五六七八九十]{1,3}[、.．]\s*)+"
 )
+_ONLY_NUMBER = re.compile(
+    rf"^(?:[（(](?:\d{{1,3}}|[a-z]|[一二三四五六七八九十]{{1,3}})[)）]|[①-⑳]|\d{{1,3}}(?:[)、]|[.．]{_NO_PART}))\s*(?=\S)"
+)
+"""The number of the only entry of a list inside a line."""
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*]))")
 _BRACES = re.compile(r"\{\{|\}\}")
@@ -157,4 +164,4 @@ def _introduced(sentence: str) -> list[Passage]:
     if split is None:
         return [Passage(text=unquote(sentence.strip(" ;；")))]
     lead, rest = split
-    return [Passage(text=lead, items=(rest,))]
+    return [Passage(text=lead, items=(_ONLY_NUMBER.sub("", rest),))]

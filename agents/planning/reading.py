@@ -37,6 +37,9 @@ LONGEST_SENTENCE: Final = 600
 """Characters of a sentence that the patterns look at; a longer one is read as a question or as background, so that
 a pasted document costs next to nothing."""
 
+_STATED: Final = (".", "。", "!", "！")
+"""What ends a sentence that tells something."""
+
 _BACKGROUND_SENTENCES: Final = 2
 """Sentences before a question that may become a part of it."""
 
@@ -54,6 +57,8 @@ class _Draft:
     actions: list[str] = field(default_factory=list)
     fresh: int = 0
     """Sentences of `context` that no task has followed yet."""
+    told: str = ""
+    """The entry taken for a question last although it is a statement."""
 
 
 def read_goal(text: str) -> Reading:
@@ -139,7 +144,13 @@ def _read_long(passage: Passage, draft: _Draft) -> None:
 def _with_background(task: ResearchTask, draft: _Draft) -> ResearchTask:
     """Put the sentences right before a question into it if it says nothing without them ("What shall I do?")."""
     first, *others = task.questions
-    if not draft.fresh or stands_alone(first):
+    if stands_alone(first):
+        return task
+    if draft.told and draft.tasks and draft.tasks[-1] == ResearchTask(questions=(draft.told,)):
+        # `Answer this: I got an error. What shall I do?` – what is told belongs to what is asked.
+        draft.tasks.pop()
+        return ResearchTask(questions=(f"{draft.told} {first}", *others))
+    if not draft.fresh:
         return task
     background = [draft.context.pop() for _ in range(min(draft.fresh, _BACKGROUND_SENTENCES))][::-1]
     return ResearchTask(questions=(" ".join([*background, first]), *others))
@@ -169,7 +180,9 @@ def _read_items(items: Sequence[str], draft: _Draft) -> None:
             _read_passage(passage, draft)
             if len(draft.tasks) == before and draft.context and draft.context[-1] == passage.whole:
                 # An entry without a verb, under "Questions:", is still something to find out.
-                draft.tasks.append(ResearchTask(questions=(draft.context.pop(),)))
+                entry = draft.context.pop()
+                draft.tasks.append(ResearchTask(questions=(entry,)))
+                draft.told = entry if entry.endswith(_STATED) else ""
                 draft.fresh = 0
 
 

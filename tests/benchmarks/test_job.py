@@ -4,70 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from agents.results import WorkOutput
 from benchmarks import job
 from benchmarks.contract import Options
-from benchmarks.job import (
-    answer_lines,
-    answer_question,
-    answer_text,
-    check_citations,
-    content_words,
-    has_gold,
-    term_recall,
-)
-from tests.agents.workers.material import library
+from benchmarks.job import content_words, has_gold, term_recall
+from tests.benchmarks.shop import flat_workshop
 
 NOTES = {
     "plant.md": "# Plant\r\n\r\nThe plant at Arby opened in May 2024. It stores 32 MWh.\r\n\r\nThe crew is small.\r\n",
     "other.md": "# Sheep\n\nSixty sheep graze near the fence of the yard.\n",
 }
 QUESTION = "When did the plant at Arby open?"
-
-
-def answered() -> WorkOutput:
-    return answer_question(QUESTION, library(NOTES), "en").output
-
-
-def test_a_sound_answer_is_cited_and_resolves() -> None:
-    found = check_citations(answered(), NOTES)
-    assert found.sentences == found.cited == found.citations == found.resolving > 0
-
-
-def test_broken_citations_are_seen() -> None:
-    output = answered()
-    piece = output.evidence[0]
-    moved = replace(piece, locator=replace(piece.locator, start_char=piece.locator.start_char + 1))
-    assert check_citations(replace(output, evidence=(moved,)), NOTES).resolving == 0
-    line = replace(piece, locator=replace(piece.locator, start_line=5, end_line=5))
-    assert check_citations(replace(output, evidence=(line,)), NOTES).resolving == 0
-    digest = replace(piece, excerpt_sha256="0" * 64)
-    assert check_citations(replace(output, evidence=(digest,)), NOTES).resolving == 0
-    assert check_citations(replace(output, evidence=()), NOTES).resolving == 0
-    assert check_citations(output, {**NOTES, "plant.md": "changed"}).resolving == 0
-
-
-def test_uncited_and_reworded_sentences_are_seen() -> None:
-    output = answered()
-    assert check_citations(replace(output, text=output.text + "\n- The plant is fine.\n"), NOTES).cited == 1
-    reworded = output.text.replace("opened in May", "opened in June")
-    found = check_citations(replace(output, text=reworded), NOTES)
-    assert (found.sentences, found.cited) == (1, 0)
-
-
-def test_open_questions_are_no_answers() -> None:
-    output = answer_question("Who owns the zeppelin?", library(NOTES), "en").output
-    assert output.open_questions
-    assert answer_lines(output) == []
-    assert answer_text(output) == ""
 
 
 def test_content_words_and_recall() -> None:
@@ -92,24 +43,12 @@ def test_gold_strings(answer: str, gold: Sequence[str | Sequence[str]], found: b
     assert has_gold(answer, gold) is found
 
 
-class Flat:
-    """An embedder without meaning."""
-
-    name = "flat"
-    version = "1"
-    dimension = 1
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-
 def write(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 
-def test_a_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "UseEmbedder", Flat)
+def test_a_whole_run(tmp_path: Path) -> None:
     write(tmp_path, "notes_en.docs", [{"path": path, "text": text} for path, text in NOTES.items()])
     write(
         tmp_path,
@@ -133,23 +72,21 @@ def test_a_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ],
     )
     options = Options(data=tmp_path, sets=(), limit=None, seed=7, as_json=True)
-    report = job.run(options)
+    report = job.run(options, flat_workshop)
     values = {key: figure.value for key, figure in report.figures.items()}
     assert values["notes_en.sentences_cited"] == values["notes_en.citations_resolve"] == 1.0
     assert values["notes_en.open_questions"] == 0.5
     assert values["notes_en.answer_term_recall"] == pytest.approx(0.5)
     assert values["rgb_zh.unanswerable_said_so"] == values["rgb_zh.answered"] == 1.0
     assert report.figures["notes_en.seconds_per_question"].n == 2
-    assert {
-        key.removeprefix("notes_en.answer_term_recall.")
-        for key in report.beside
-        if key.startswith("notes_en")
-    } == {
-        "bm25_top5",
-        "one_look_up",
-        "minus_bm25_top5",
-        "minus_one_look_up",
-    }
+    beside = {key: figure.value for key, figure in report.beside.items()}
+    recall = "notes_en.answer_term_recall"
+    assert beside[f"{recall}.one_look_up"] == pytest.approx(0.5)
+    assert beside[f"{recall}.minus_one_look_up"] == 0.0
+    assert beside[f"{recall}.minus_bm25_top5"] == pytest.approx(0.5 - beside[f"{recall}.bm25_top5"])
+    assert beside["notes_en.delivered"] == beside["notes_en.completed"] == 1.0
+    assert beside["notes_en.jobs_with_leaks"] == beside["notes_en.goals_read_as_several_questions"] == 0.0
+    assert report.figures["notes_en.sentences_cited"].n == 1
     assert "notes_zh" in report.missing
 
 

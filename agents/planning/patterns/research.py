@@ -71,7 +71,7 @@ _COMPLETE_ZH = re.compile(
     r"|是否|能否|可否|有没有|是不是|为什么|为何|何时|什么时候|由谁|谁负责"
 )
 _FOLLOWS_ZH = re.compile(r"^(?:使得?|导致|从而|以便|才|就|会|则|因而|因此)")
-_NO_NAME = re.compile(rf"I|{_WH_EN}|{_AUX_EN}", re.IGNORECASE)
+_NO_NAME = re.compile(rf"I|No|Not|If|{_WH_EN}|{_AUX_EN}", re.IGNORECASE)
 _DEPENDENT = re.compile(
     r"^(?:if (?:so|not|yes|no|it (?:is|does|can))|in that case|why not|and why|why\?|how so|since when)\b"
     r"|^(?:如果|若|要是)(?:是|支持|可以|能|有|没有|不\S{0,2}|否)?(?:的话)?[，,]|^那么?[，,]?(?=如何|怎|为|什|该|要)|^(?:为什么|为何|怎么办|如何解决|如何处理)[？?]?$",

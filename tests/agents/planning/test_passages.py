@@ -44,6 +44,20 @@ def test_lines_of_their_own_stay_apart() -> None:
     assert texts("What is A?\nWhat is B?") == [("What is A?", ()), ("What is B?", ())]
 
 
+def test_the_number_of_an_only_entry_is_no_word() -> None:
+    assert texts("Answer: (1) What is A?") == [("Answer", ("What is A?",))]
+    assert texts("回答：（1）甲是什么？") == [("回答", ("甲是什么？",))]
+    assert texts("回答：1.甲是什么？") == [("回答", ("甲是什么？",))]
+
+
+def test_numbers_with_dots_and_colons_are_no_list_marks() -> None:
+    assert texts("1.1.6 甲的容量是多少？") == [("1.1.6 甲的容量是多少？", ())]
+    assert texts("1.5 MW is what share?") == [("1.5 MW is what share?", ())]
+    assert texts("Answer: 2.5 MW is what share?") == [("Answer", ("2.5 MW is what share?",))]
+    assert texts("1.2023年的收入\n2.2024年的收入") == [("", ("2023年的收入", "2024年的收入"))]
+    assert texts("1.甲是什么？\n2.乙是什么？") == [("", ("甲是什么？", "乙是什么？"))]
+
+
 def test_references_of_plans_are_pulled_apart() -> None:
     assert texts("What does {{n6.claims}} mean?") == [("What does { {n6.claims} } mean?", ())]
 

@@ -108,6 +108,15 @@ def test_a_question_that_says_nothing_alone_takes_the_background_with_it() -> No
     assert reading.context == ()
 
 
+def test_what_an_announced_question_tells_first_belongs_to_it() -> None:
+    told = "The pump at Arby fails. What shall I do?"
+    assert read_goal(f"Answer from the notes: {told}").tasks == (ResearchTask(questions=(told,)),)
+    two = "Answer from the notes: The pump at Arby fails. What does the battery cost?"
+    assert read_goal(two).tasks == (
+        ResearchTask(questions=("The pump at Arby fails.", "What does the battery cost?")),
+    )
+
+
 def test_mixed_languages_in_one_goal() -> None:
     reading = read_goal("比较 PostgreSQL 和 MySQL 的 latency，不超过200字。What is the licence of MySQL?")
     assert reading.tasks == (

@@ -88,6 +88,7 @@ def test_questions_need_no_question_mark(text: str) -> None:
         ("成本是多少？", "成本"),
         ("Why?", ""),
         ("What causes this?", ""),
+        ("It said that No pump answers. Why?", ""),
         ("TiCDC 支持同步大事务吗？", "TiCDC"),
         ("为什么 TiCDC 需要使用磁盘？", "TiCDC"),
     ],
