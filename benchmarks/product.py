@@ -93,6 +93,7 @@ def do_job(
     Each job has a store of its own, so that none learns from another; embedder, labels and index are `shop`'s.
     `limits` replaces those of the embedded workers.
     """
+    _ = shop.labeller  # made here, once: a copy would make its own, and encode all exemplars again
     own = replace(shop, store=MemoryStore())
     if limits is not None:
         own.worker_for = lambda _: EmbeddedWorker(limits)

@@ -21,8 +21,13 @@ class Flat:
     version = "0"
     dimension = 1
 
+    def __init__(self) -> None:
+        self.texts = 0
+        """Texts encoded so far."""
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text."""
+        self.texts += len(texts)
         return np.zeros((len(texts), 1), dtype=np.float32)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from agents.workers.embedded.inquiry import ResearchLimits
 from benchmarks.delivered import answer_text
 from benchmarks.product import NumberedIds, do_job, write_notes
-from tests.benchmarks.shop import flat_workshop
+from tests.benchmarks.shop import Flat, flat_workshop
 
 NOTES = {
     "plant.md": "# Plant\n\nThe plant at Arby opened in May 2024. It stores 32 MWh.\n",
@@ -45,11 +46,15 @@ def test_what_the_notes_do_not_say_stays_open(notes: Path, tmp_path: Path) -> No
 
 
 def test_jobs_of_one_workshop_share_the_library_and_nothing_else(notes: Path, tmp_path: Path) -> None:
-    shop = flat_workshop(tmp_path, "zh", 7)
+    embedder = Flat()
+    shop = replace(flat_workshop(tmp_path, "zh", 7), embedder=embedder)
     first = do_job(shop, "How much does the plant store?", notes, "en")
     library = shop.library(notes)
     second = do_job(shop, "How much does the plant store?", notes, "en", ResearchLimits(rounds=1))
     assert shop.library(notes) is library
+    encoded = embedder.texts
+    do_job(shop, "How much does the plant store?", notes, "en")
+    assert encoded < embedder.texts < encoded + 20
     assert shop.store.runs() == ()
     assert [first.state.run, second.state.run] == ["r-1", "r-2"]
     assert first.report is not None
