@@ -252,7 +252,8 @@ def _supplied(output: WorkOutput, order: WorkOrder, held: Held) -> Iterable[Supp
     uris = {source.id: source.uri for source in output.sources}
     for item in (item for item in output.evidence if item.id in held):
         where = item.locator
-        locator = f"{uris.get(item.source, item.source)}:{where.start_line}-{where.end_line}"
+        last = "" if where.end_line == where.start_line else f"-{where.end_line}"
+        locator = f"{uris.get(item.source, item.source)}:{where.start_line}{last}"
         yield SuppliedText(text=item.text, kind="source", locator=locator)
 
 

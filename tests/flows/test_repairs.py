@@ -185,7 +185,7 @@ class TestSilentDomains:
         (leak,) = made.leaks
         assert (leak.agent, leak.domain, leak.strength, leak.origin) == ("A1+a.1", CONTRACTS, 40, "source")
         assert (leak.declared, leak.detected, leak.path) == (True, True, 2)
-        assert leak.locator == "liability.md:3-3"
+        assert leak.locator == "liability.md:3"
         # Two sub-tasks later:
         report = stage.report(run)
         (citation,) = report.citations

@@ -93,7 +93,7 @@ class TestDeclared:
         text = found.result.output.text
         assert text[leak.start : leak.end] == leak.text == YEARS
         assert (leak.declared, leak.detected, leak.band, leak.strength) == (True, True, Band.BACKGROUND, 50)
-        assert (leak.origin, leak.locator, leak.path) == ("source", "liability.md:3-3", 2)
+        assert (leak.origin, leak.locator, leak.path) == ("source", "liability.md:3", 2)
         (claim,) = found.result.output.claims
         assert claim.leaks == (
             LeakMark(agent="A1", domain=CONTRACTS, strength=50, origin="source", declared=True, node="a"),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from agents.citations import find_anchors
 from agents.evidence import ClaimId
 from orchestrator.core.report.contents import Citation
-from orchestrator.core.report.escaping import inert, inert_part
+from orchestrator.core.report.escaping import inert, inert_part, without_bar_escapes
 
 CiteForm = Callable[[Citation], str]
 """How a citation is shown in the text, e.g. `[3]`."""
@@ -32,8 +32,13 @@ _BAR = re.compile(r"(?<!\\)\|")
 def render_text(text: str, citations: Mapping[ClaimId, Citation], cite: CiteForm) -> str:
     """Return `text` as safe Markdown; an anchor that points at no claim of `citations` stays visible as words."""
     marked, tokens = _with_tokens(_PRIVATE.sub("\N{REPLACEMENT CHARACTER}", text), citations, cite)
-    lines = [_line(line.rstrip()) for line in marked.splitlines()]
-    return _TOKEN.sub(lambda match: tokens[int(match[1])], "\n".join(lines))
+    return "\n".join(_with_words(line.rstrip(), tokens) for line in marked.splitlines())
+
+
+def _with_words(line: str, tokens: tuple[str, ...]) -> str:
+    """Render a line and put the tokens' words in; an item of a list is alone in its block, a row needs its bars."""
+    filled = _TOKEN.sub(lambda match: tokens[int(match[1])], _line(line))
+    return without_bar_escapes(filled) if _ITEM.match(line) else filled
 
 
 def is_exact_quote(citation: Citation) -> bool:

@@ -27,6 +27,16 @@ def inert(text: str, *, at_line_start: bool = True) -> str:
     return _LINE_START.sub(_escape_start, escaped) if at_line_start else escaped
 
 
+def without_bar_escapes(rendered: str) -> str:
+    r"""Return an inert line with its vertical bars as they are, for places that can't be a row of a table: a line that
+    no line below can make a table's head, because it stands alone in its block.
+
+    >>> without_bar_escapes(inert("| gel | 6 tubes |"))
+    '| gel | 6 tubes |'
+    """
+    return rendered.replace(r"\|", "|") if r"\\" not in rendered else rendered
+
+
 def inert_part(text: str) -> str:
     """Return a stretch from the middle of a line as `inert` does, keeping one space where it begins or ends with
     white space."""

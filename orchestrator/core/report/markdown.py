@@ -19,7 +19,7 @@ from orchestrator.core.report.contents import (
     NodeConfidence,
     ReportedConflict,
 )
-from orchestrator.core.report.escaping import inert, inert_lines, inert_part
+from orchestrator.core.report.escaping import inert, inert_lines, inert_part, without_bar_escapes
 from orchestrator.core.report.wording import WORDS, confidence_words, verdict_words
 
 DomainNames = Mapping[str, str]
@@ -201,7 +201,10 @@ class _Page:
         one_line = place.start_line == place.end_line
         where = f"{place.uri}:{place.start_line}" + ("" if one_line else f"-{place.end_line}")
         copy = f" ({self._words.copy_of} {inert_part(place.copy_of)})" if place.copy_of else ""
-        quote = [f"    > {line}".rstrip() for line in inert_lines(place.excerpt)]
+        lines = inert_lines(place.excerpt)
+        if len(lines) == 1:
+            lines = (without_bar_escapes(lines[0]),)
+        quote = [f"    > {line}".rstrip() for line in lines]
         return "\n".join([f"  - {inert(where)}{copy}", "", *quote, ""]).rstrip()
 
     def _confidence(self, row: NodeConfidence) -> str:
