@@ -37,7 +37,7 @@ from masks.bands import Band
 from masks.leaks.markers import LeakMarker, render_marker
 
 CORE_SHARE = 0.5
-"""A sentence of an answer is core if its score is at least this share of the answer's best."""
+"""A sentence of an answer is core if its relevance is at least this share of the answer's best, whatever the mask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,11 +175,11 @@ def _section(one: Answer, draft: _Draft) -> str:
     if not one.chosen:
         return ""
     inquiry = one.inquiry
-    best = max(chosen.score for chosen in one.chosen)
+    best = max(chosen.relevance for chosen in one.chosen)
     lines = []
     claims = []
     for chosen in one.chosen:
-        claim = draft.add(chosen, inquiry, core=chosen.score >= CORE_SHARE * best)
+        claim = draft.add(chosen, inquiry, core=chosen.relevance >= CORE_SHARE * best)
         claims.append((claim, chosen.candidate.passage))
         lines.append(_cited(claim, draft.order))
     draft.conflicts.extend(_conflicts(claims, inquiry.asked))

@@ -38,7 +38,8 @@ LENGTH_POWER: Final = 0.7
 LENGTH_OFFSET: Final[Mapping[Lang, int]] = {"en": 5, "zh": 10}
 """Added to each length, so that fragments don't win by being short."""
 OPEN_SHARE: Final = 0.4
-"""An answer to an open question takes no sentence below this share of the best admitted score."""
+"""An answer to an open question takes no sentence below this share of the best admitted relevance. Not of the score:
+whether a sentence has to do with the question is no matter of the mask, which orders what has."""
 FEWEST_TERMS: Final = 3
 """Content terms of a sentence worth quoting in an answer to an open question; `Delivery.` says nothing."""
 FACTUAL_SHARE: Final = 0.7
@@ -138,12 +139,12 @@ def choose(
 
 def _worth_quoting(admitted: Sequence[Weighted], lang: Lang) -> list[tuple[Weighted, tuple[str, ...], int]]:
     """Pair the sentences that may stand in an answer with their terms and lengths."""
-    floor = OPEN_SHARE * max((one.score for one in admitted), default=0.0)
+    floor = OPEN_SHARE * max((one.relevance for one in admitted), default=0.0)
     pool = []
     for one in admitted:
         text = one.candidate.unit.text
         words = tuple(dict.fromkeys(terms(text)))
-        if one.score >= floor and len(words) >= FEWEST_TERMS:
+        if one.relevance >= floor and len(words) >= FEWEST_TERMS:
             pool.append((one, words, length_of(text, lang)))
     return pool
 

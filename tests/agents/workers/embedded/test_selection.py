@@ -181,6 +181,20 @@ def test_a_factual_answer_stops_where_support_falls() -> None:
     assert len(choose_factual(admit(made), 100, "en")) == 2
 
 
+def test_the_mask_orders_an_open_answer_and_does_not_say_what_is_relevant() -> None:
+    mask = new_mask("A1", {DomainId("law.public"): 100, DomainId("econ.finance"): 71})
+    access = Access(mask=mask, thresholds=Thresholds(), path=1)
+    made = [
+        supported(1, "law.public", coverage=1.0, text="The permit of the plant lapses ninety days later."),
+        # Relevance 0.6 of 1.2 is half of the best; times its weight (71 - 30) / 70 it would be 0.29.
+        supported(2, "econ.finance", coverage=0.4, text="The loan for the turbine costs four percent."),
+        supported(3, None, coverage=0.4, text="A crew of eleven people repairs broken fences."),
+        supported(4, "law.public", coverage=0.2, text="Other offices archive letters about noise."),
+    ]
+    chosen = choose(admit([weighted(one, access) for one in made]), {"permit": 1.0}, 100, "en")
+    assert [one.candidate.passage.source.id for one in chosen] == ["s-1", "s-2", "s-3"]
+
+
 @pytest.mark.parametrize(("text", "lang", "length"), [("two words", "en", 2), ("水泵 A1", "zh", 5)])
 def test_lengths(text: str, lang: str, length: int) -> None:
     assert length_of(text, "zh" if lang == "zh" else "en") == length
