@@ -214,7 +214,7 @@ class TestMaskedDomain:
         assert (leak.declared, leak.detected, leak.path) == (True, True, 2)
         text = (NOTES["en"] / "permits-and-law.md").read_text(encoding="utf-8")
         line = text.count("\n", 0, text.index(ANSWER)) + 1
-        assert leak.locator == f"permits-and-law.md:{line}-{line}"
+        assert leak.locator == f"permits-and-law.md:{line}"
         # The mark is on the claim in the delivered report, after a synthesis and a report.
         report = report_of(shop, run)
         (citation,) = [c for c in report.citations if c.statement == ANSWER]
