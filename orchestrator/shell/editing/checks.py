@@ -18,7 +18,7 @@ from masks.domains import DomainId, DomainRegistry
 from masks.errors import UnknownDomain
 from orchestrator.core.errors import InvalidProposal
 from orchestrator.core.proposal import Proposal
-from orchestrator.shell.editing.problems import Problem
+from orchestrator.shell.editing.findings import Finding, error, warning
 
 CERTAIN: Final = frozenset(
     {str(code) for code in (LintCode.CYCLE, LintCode.SELF_EDGE, LintCode.DUPLICATE_EDGE)}
@@ -36,24 +36,6 @@ _EDGE_CODES: Final = frozenset(
     }
 )
 _SHIPPED_TOOLS: Final = frozenset(tool for operation in OPERATIONS.values() for tool in operation.tools)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that is wrong with a proposal, or that the reviewer should know."""
-
-    code: str
-    """Stable; a code of `graphs.lint` or one of this module."""
-    severity: Severity
-    where: str
-    """The place in the document, e.g. `assignment.n3`."""
-    about: tuple[str, ...] = ()
-    """The sub-tasks and agents that it concerns."""
-    texts: Mapping[Lang, str]
-
-    def render(self, lang: Lang) -> str:
-        """Return one line: the place and the message with its next step."""
-        return Problem(where=self.where, texts=self.texts).render(lang)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +59,10 @@ class ProposalFindings:
 def check_proposal(proposal: Proposal, registry: DomainRegistry) -> ProposalFindings:
     """Return what is wrong with `proposal` and what the reviewer should know; takes any proposal, sound or not.
 
-    Errors: those of `graphs.lint`; a sub-task without an agent that can do it with tools that it is granted; roles
-    that are not separated; unknown agents, sub-tasks and domains; a forbidden domain that is not at -1; numbers out
-    of range. Warnings: those of `graphs.lint`; required domains outside the MAIN band; tools that nobody needs.
+    Errors: those of `graphs.lint`; a sub-task for a person (nobody is asked yet); a sub-task without an agent that
+    can do it with tools that it is granted; roles that are not separated; unknown agents, sub-tasks and domains; a
+    forbidden domain that is not at -1; numbers out of range. Warnings: those of `graphs.lint`; required domains
+    outside the MAIN band; tools that nobody needs.
     """
     found = (
         *_plan_findings(proposal),
@@ -104,6 +87,19 @@ def _plan_findings(proposal: Proposal) -> Iterator[Finding]:
             about=found.nodes,
             texts={"en": _message(found, "en"), "zh": _message(found, "zh")},
         )
+    for subtask in proposal.plan.subtasks:
+        if subtask.kind == "human":
+            yield error(
+                "kind_human",
+                f"plan.subtasks.{subtask.id}.kind",
+                {
+                    "en": f"sub-task {subtask.id!r} is of kind 'human', which this version can't run yet; accepted: "
+                    "function, call, loop. Give it one of these, or take the sub-task out and do it yourself.",
+                    "zh": f"子任务 {subtask.id!r} 的 kind 为 'human'，本版本尚不能执行；可接受：function、call、loop。"
+                    "请改用其中之一，或删除该子任务并自行完成。",
+                },
+                subtask.id,
+            )
 
 
 def _place(found: LintFinding) -> str:
@@ -131,11 +127,11 @@ def _required_domains(proposal: Proposal, registry: DomainRegistry) -> Iterator[
         for domain in subtask.required_domains:
             problem = _domain_problem(domain, registry)
             if problem is not None:
-                yield _error("unknown_domain", where, problem, subtask.id)
+                yield error("unknown_domain", where, problem, subtask.id)
     for domain in sorted(forbidden_domains(proposal.contract)):
         if domain not in registry:
             unknown = UnknownDomain(domain, registry.close_matches(domain))
-            yield _error("unknown_domain", "contract.forbidden", _texts(unknown))
+            yield error("unknown_domain", "contract.forbidden", _texts(unknown))
 
 
 def _roster_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator[Finding]:
@@ -143,7 +139,7 @@ def _roster_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator[F
     for agent in proposal.roster.agents:
         where = f"roster.{agent.id}"
         if names.count(agent.id) > 1:
-            yield _error(
+            yield error(
                 "duplicate_agent",
                 where,
                 {
@@ -153,7 +149,7 @@ def _roster_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator[F
                 agent.id,
             )
         if not ID_PATTERN.fullmatch(agent.id):
-            yield _error(
+            yield error(
                 "invalid_agent_id",
                 where,
                 {
@@ -168,7 +164,7 @@ def _roster_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator[F
     if any(s.kind != "human" for s in proposal.plan.subtasks) and not any(
         agent.role == "verify" for agent in proposal.roster.agents
     ):
-        yield _error(
+        yield error(
             "no_verifier",
             "roster",
             {
@@ -186,7 +182,7 @@ def _agent_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegist
     if mixed:
         accepted = VERIFY if agent.role == "verify" else f"anything but {VERIFY}"
         accepted_zh = VERIFY if agent.role == "verify" else f"{VERIFY} 以外的操作"
-        yield _error(
+        yield error(
             "roles_mixed",
             f"{where}.operations",
             {
@@ -198,7 +194,7 @@ def _agent_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegist
             agent.id,
         )
     if agent.max_concurrency < 1:
-        yield _error(
+        yield error(
             "concurrency_out_of_range",
             f"{where}.max_concurrency",
             {
@@ -208,7 +204,7 @@ def _agent_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegist
             agent.id,
         )
     if (agent.model_policy.kind == "model") != bool(agent.model_policy.model):
-        yield _error(
+        yield error(
             "model_policy",
             f"{where}.model_policy",
             {
@@ -227,13 +223,13 @@ def _mask_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegistr
     for domain, _ in agent.mask.values:
         problem = _domain_problem(domain, registry)
         if problem is not None:
-            yield _error("unknown_domain", f"{where}.{domain}", problem, agent.id)
+            yield error("unknown_domain", f"{where}.{domain}", problem, agent.id)
     for name in sorted(forbidden_domains(proposal.contract)):
         for leaf in registry.leaves_under(DomainId(name)) if name in registry else ():
             m100 = agent.mask.value(leaf)
             if m100 != MASK_MIN:
                 value = format_mask_value(m100)
-                yield _error(
+                yield error(
                     "forbidden_domain_open",
                     f"{where}.{leaf}",
                     {
@@ -250,7 +246,7 @@ def _assignment_findings(proposal: Proposal) -> Iterator[Finding]:
     known = {subtask.id for subtask in proposal.plan.subtasks}
     for node, agent in proposal.assignment.items():
         if node not in known:
-            yield _error(
+            yield error(
                 "unknown_subtask",
                 f"assignment.{node}",
                 {
@@ -304,7 +300,7 @@ def _ungranted(subtask: SubTask, proposal: Proposal) -> Iterator[Finding]:
     granted = proposal.grants.get(assigned, ())
     for tool in tools_of(subtask.operation):
         if tool not in granted:
-            yield _error(
+            yield error(
                 "tool_not_granted",
                 f"grants.{assigned}",
                 {
@@ -327,9 +323,9 @@ def _envelope_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator
             where = f"envelope.ceilings.{agent}.{domain}"
             problem = _domain_problem(domain, registry)
             if problem is not None:
-                yield _error("unknown_domain", where, problem, agent)
+                yield error("unknown_domain", where, problem, agent)
             if not MASK_MIN <= m100 <= MASK_MAX:
-                yield _error(
+                yield error(
                     "ceiling_out_of_range",
                     where,
                     {
@@ -339,7 +335,7 @@ def _envelope_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator
                     agent,
                 )
     if envelope.resplit_factor < 1:
-        yield _error(
+        yield error(
             "resplit_out_of_range",
             "envelope.resplit_factor",
             {
@@ -355,7 +351,7 @@ def _grant_findings(proposal: Proposal) -> Iterator[Finding]:
     for agent, tools in proposal.grants.items():
         for tool in dict.fromkeys(tools):
             if tool not in _SHIPPED_TOOLS:
-                yield _warning(
+                yield warning(
                     "unknown_tool",
                     f"grants.{agent}",
                     {
@@ -367,7 +363,7 @@ def _grant_findings(proposal: Proposal) -> Iterator[Finding]:
                     agent,
                 )
             elif agent in tools_by_agent and tool not in tools_by_agent[agent]:
-                yield _warning(
+                yield warning(
                     "grant_unused",
                     f"grants.{agent}",
                     {
@@ -383,7 +379,7 @@ def _unknown_agents(proposal: Proposal, where: str, named: Iterable[str]) -> Ite
     known = {agent.id for agent in proposal.roster.agents}
     for agent in named:
         if agent not in known:
-            yield _error(
+            yield error(
                 "unknown_agent",
                 f"{where}.{agent}",
                 {
@@ -413,11 +409,3 @@ def _texts(error: UnknownDomain) -> Mapping[Lang, str]:
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "-"
-
-
-def _error(code: str, where: str, texts: Mapping[Lang, str], *about: str) -> Finding:
-    return Finding(code=code, severity="error", where=where, about=about, texts=texts)
-
-
-def _warning(code: str, where: str, texts: Mapping[Lang, str], *about: str) -> Finding:
-    return Finding(code=code, severity="warning", where=where, about=about, texts=texts)

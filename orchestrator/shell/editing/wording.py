@@ -79,13 +79,13 @@ agents：{agent: {main, background}}，用于单个 agent。""",
     },
     "plan": {
         "en": """\
-kind: function, call, loop, human. An input is named {{port}} in the instruction.
+kind: function, call, loop. An input is named {{port}} in the instruction.
 required_domains: domain and relevance, above 0, at most 1. acceptance: ids of the criteria above.
 side_effects: none, read, draft, write, external. failure_semantics: required, optional. estimate: units of time.
 ports: {name, type, description, required}; type: text, claims, table, report, documents, json.
 The boundary (entry, inner, exit, both) follows from the dependencies.""",
         "zh": """\
-kind：function、call、loop、human。指令中以 {{端口}} 指代输入。
+kind：function、call、loop。指令中以 {{端口}} 指代输入。
 required_domains：知识域与相关度，大于 0 且不超过 1。acceptance：上面验收标准的 id。
 side_effects：none、read、draft、write、external。failure_semantics：required、optional。estimate：时间单位数。
 端口：{name, type, description, required}；type：text、claims、table、report、documents、json。
@@ -108,8 +108,8 @@ mask：知识域与取值，-1.00 到 1.00，步长 0.01；上级知识域会设
 -1.00 不会被任何修复提升。查看：maskgrad domains""",
     },
     "assignment": {
-        "en": "Sub-task: agent. Every sub-task but those of kind human needs one.",
-        "zh": "子任务: agent。除 human 类外每个子任务都需要一个。",
+        "en": "Sub-task: agent. Every sub-task needs one.",
+        "zh": "子任务: agent。每个子任务都需要一个。",
     },
     "envelope": {
         "en": "What repairs may do without asking you again.",

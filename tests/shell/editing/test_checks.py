@@ -9,7 +9,7 @@ import pytest
 
 from agents.roster import Roster
 from agents.spec import AgentId, AgentSpec, ModelPolicy
-from graphs.contract import TaskContract
+from graphs.contract import Lang, TaskContract
 from graphs.plan import Dependency, NodeId, Plan
 from masks.bands import Thresholds
 from masks.domains import DomainId
@@ -30,6 +30,7 @@ from tests.shell.editing.builders import (
     REGISTRY,
     V1,
     agent,
+    document,
     with_mask,
 )
 
@@ -303,12 +304,19 @@ def test_a_required_domain_has_to_be_a_leaf_of_the_registry(domain: str) -> None
     assert (finding.code, finding.where) == ("unknown_domain", "plan.subtasks.n1.required_domains")
 
 
-def test_sub_tasks_of_people_need_neither_agent_nor_verifier() -> None:
-    human = replace(PLAN.subtasks[2], kind="human", inputs=(), boundary="both")
-    proposal = replace(
-        PROPOSAL, plan=Plan(subtasks=(human,)), roster=Roster(agents=()), assignment={}, grants={}
-    )
-    assert check_proposal(proposal, REGISTRY).errors == ()
+def test_sub_tasks_of_people_are_refused_for_now() -> None:
+    human = replace(PLAN.subtasks[2], kind="human")
+    proposal = replace(PROPOSAL, plan=replace(PLAN, subtasks=(*PLAN.subtasks[:2], human)))
+    (finding,) = check_proposal(proposal, REGISTRY).errors
+    assert (finding.code, finding.where) == ("kind_human", "plan.subtasks.n3.kind")
+    for lang in ("en", "zh"):
+        assert "human" in finding.texts[lang]
+        assert all(kind in finding.texts[lang] for kind in ("function", "call", "loop"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_document_offers_no_sub_task_for_a_person(lang: Lang) -> None:
+    assert "human" not in document(lang=lang)
 
 
 def test_agent_ids_leave_room_for_successors() -> None:
