@@ -7,6 +7,7 @@ the next fact from an attempt, a timer or the inbox. Events are recorded in one 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -46,10 +47,12 @@ from orchestrator.core.state import ENDED, NodeState, RunState
 from orchestrator.core.transition import ACTIVE, is_running
 from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
 from orchestrator.shell.decisions import event_of
-from orchestrator.shell.inbox import Inbox, asked_for
+from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for
 from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
-from orchestrator.shell.store.rows import AttemptThread
+from orchestrator.shell.store.rows import AttemptThread, InboxMessage
+
+_LOG: Final = logging.getLogger(__name__)
 
 INBOX_INTERVAL_S: Final = 0.25
 """How often the inbox is looked at for answers of other processes, in seconds."""
@@ -273,12 +276,20 @@ class RunExecutor:
             if message.id in self._folded:
                 continue
             self._folded.add(message.id)
-            body = asked_for(self._journal.state, message)
+            body = self._asked_for(message)
             if body is None:
                 self._inbox.mark_folded(self._journal.run, [message.id], lease=self._journal.lease)
             else:
                 self._record(body, None, folded=(message.id,))
                 self._facts.put_nowait(None)
+
+    def _asked_for(self, message: InboxMessage) -> Body | None:
+        """What a message leads to; one that can't be read is said and folded away, or it would stop every resume."""
+        try:
+            return asked_for(self._journal.state, message)
+        except UnreadableMessage as error:
+            _LOG.warning("ignored: %s", error)
+            return None
 
     def _record(
         self,

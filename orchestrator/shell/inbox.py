@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,6 +14,8 @@ from orchestrator.core.ids import RequestId
 from orchestrator.core.requests import Answer, InvalidAnswer, check_answer
 from orchestrator.core.state import RunState
 from orchestrator.shell.store.rows import FailureRecord, InboxMessage, Lease
+
+M = TypeVar("M")
 
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 """(De)serialises answers at the borders."""
@@ -43,36 +45,77 @@ class Inbox(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What a message of the kinds `pause`, `continue` and `cancel` says."""
+
+    by: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """What a message of the kind `answer` says."""
+
+    request: RequestId
+    answer: Answer
+    by: str = "unknown"
+
+
+_ASKING: Final = TypeAdapter(Asking)
+_ANSWERING: Final = TypeAdapter(Answering)
+
+
+class UnreadableMessage(ValueError):
+    """A message whose kind is unknown or whose payload is not of its kind's shape; it can lead to no event."""
+
+
 def asked_for(state: RunState, message: InboxMessage) -> Body | None:
     """Return the event that a message of another process asks for, or `None` when it no longer applies.
 
     Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by"}`. An answer counts
-    only while its request is open and only if it is one of the choices; the first valid one wins.
+    only while its request is open and only if it is one of the choices; the first valid one wins. Raises
+    `UnreadableMessage`.
     """
-    document = json.loads(message.payload)
-    by = str(document.get("by", "unknown"))
     match message.kind:
         case "pause":
+            by = _read(_ASKING, message).by
             return None if state.paused else RunPaused(by=by)
         case "continue":
+            by = _read(_ASKING, message).by
             return RunContinued(by=by) if state.paused else None
         case "cancel":
+            by = _read(_ASKING, message).by
             return None if state.cancelling else CancelRequested(by=by)
         case "answer":
-            return _answered(state, document, by)
+            return _answered(state, _read(_ANSWERING, message))
         case _:
-            return None
+            raise UnreadableMessage(
+                f"message {message.id} of run {message.run!r} has the unknown kind {message.kind!r}; "
+                "accepted: pause, continue, cancel, answer"
+            )
 
 
-def _answered(state: RunState, document: Mapping[str, Any], by: str) -> RequestAnswered | None:
-    request = state.requests.get(RequestId(str(document.get("request"))))
+def _read(shape: TypeAdapter[M], message: InboxMessage) -> M:
+    try:
+        return shape.validate_json(message.payload)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in found['loc']) or 'payload'}: {found['msg']}"
+            for found in error.errors(include_url=False, include_input=False)
+        )
+        raise UnreadableMessage(
+            f"message {message.id} of run {message.run!r} is no {message.kind!r}: {problems}"
+        ) from error
+
+
+def _answered(state: RunState, given: Answering) -> RequestAnswered | None:
+    request = state.requests.get(given.request)
     if request is None:
         return None
     try:
-        answer = ANSWER.validate_python(document.get("answer"))
-        check_answer(request, answer)
-    except (ValidationError, InvalidAnswer):
+        check_answer(request, given.answer)
+    except InvalidAnswer:
         return None
-    if answer.agent and AgentId(answer.agent) not in state.agents:
+    if given.answer.agent and AgentId(given.answer.agent) not in state.agents:
         return None
-    return RequestAnswered(request=request.id, node=request.node, answer=answer, by=by)
+    return RequestAnswered(request=request.id, node=request.node, answer=given.answer, by=given.by)

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+import pytest
+
 from graphs.plan import NodeId
 from graphs.schedule import priorities
 from orchestrator.core.blockage import FailureKind
@@ -351,3 +353,17 @@ async def test_two_questions_that_wait_side_by_side_have_two_names() -> None:
     assert done.status == "suspended"
     asked = [(str(body.request.id), str(body.request.node)) for body in theatre.bodies(RequestOpened)]
     assert asked == [(f"{RUN}.q1", "a"), (f"{RUN}.q2", "b")]
+
+
+async def test_a_message_that_nobody_can_read_is_folded_away_and_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    theatre = Theatre(proposal(plan("a>b")))
+    theatre.store.post(RUN, "answer", "[]", "m-1")
+    theatre.store.post(RUN, "dance", "{}", "m-2")
+    done = await theatre.run()
+    assert done.status == "completed"
+    assert theatre.store.pending(RUN) == ()
+    assert [line.split(":")[0] for line in caplog.messages] == ["ignored", "ignored"]
+    assert "is no 'answer'" in caplog.messages[0]
+    assert "unknown kind 'dance'" in caplog.messages[1]

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.core.events import CancelRequested, RequestAnswered, RunContinued, RunPaused
 from orchestrator.core.requests import Answer
-from orchestrator.shell.inbox import ANSWER, asked_for
+from orchestrator.shell.inbox import ANSWER, UnreadableMessage, asked_for
 from orchestrator.shell.store.rows import InboxMessage
 from tests.core.builders import SOLO, failure, plan, proposal
 from tests.core.simulation import Simulation, fails
@@ -56,13 +56,10 @@ def test_an_answer_is_taken_while_its_request_is_open() -> None:
     "answer",
     [
         {"choice": "accept"},
-        {"choice": "approve everything"},
         {"choice": "reassign"},
         {"choice": "reassign", "agent": "A7"},
         {"choice": "set_mask", "agent": "A1", "domain": "law.contracts"},
         {"choice": "set_mask", "agent": "A1", "domain": "law.contracts", "value": 120},
-        "yes, go on",
-        None,
     ],
 )
 def test_what_is_no_choice_of_the_request_is_dropped(answer: object) -> None:
@@ -72,5 +69,21 @@ def test_what_is_no_choice_of_the_request_is_dropped(answer: object) -> None:
     assert asked_for(run.state, message("answer", request="r-test.q9", answer={"choice": "retry"})) is None
 
 
-def test_an_unknown_kind_is_dropped() -> None:
-    assert asked_for(suspended().state, message("approve", by="ann")) is None
+@pytest.mark.parametrize(
+    ("kind", "payload", "told"),
+    [
+        ("approve", '{"by": "ann"}', "unknown kind 'approve'"),
+        ("pause", "[]", "is no 'pause'"),
+        ("cancel", "null", "is no 'cancel'"),
+        ("continue", "not json", "is no 'continue'"),
+        ("pause", '{"by": 7}', "by: "),
+        ("answer", '{"by": "ann"}', "request: Field required; answer: Field required"),
+        ("answer", '{"request": [], "answer": {"choice": "retry"}}', "request: "),
+        ("answer", '{"request": "r-test.q1", "answer": "yes"}', "answer: "),
+    ],
+)
+def test_a_message_that_is_not_of_its_kinds_shape_is_told_apart(kind: str, payload: str, told: str) -> None:
+    written = InboxMessage(id=1, run="r-test", kind=kind, payload=payload, ts="2026-01-01T00:00:00Z")
+    with pytest.raises(UnreadableMessage, match="message 1 of run 'r-test'") as refused:
+        asked_for(suspended().state, written)
+    assert told in str(refused.value)
