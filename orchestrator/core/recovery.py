@@ -34,6 +34,7 @@ from orchestrator.core.repairs import (
     may_extend,
     memory_key,
     other_agent,
+    reads_guards,
 )
 from orchestrator.core.requests import ReasonCode
 from orchestrator.core.state import NodeState, RunState
@@ -140,11 +141,20 @@ def _redo(state: RunState, node: NodeState, blockage: Blockage) -> Command:
     if blockage.domain is not None and blockage.domain in node.extended:
         return _cross(state, node, blockage.domain)
     if diagnosis is None or diagnosis.cause is RootCause.PROCESS:
-        guard = InjectGuard(node=node.id, guard=guard_text(state, blockage))
-        return backtrack(state, node, guard, redo=True)
+        return _by_process(state, node, blockage)
     if diagnosis.cause is RootCause.INPUT and blockage.cls is BlockageClass.B:
         return _correct(state, node, blockage)
     return _capability(state, node, blockage)
+
+
+def _by_process(state: RunState, node: NodeState, blockage: Blockage) -> Command:
+    """The same agent does it again under a guard; one that reads none leaves the falsified evidence out instead."""
+    if reads_guards(state, node.id):
+        return backtrack(state, node, InjectGuard(node=node.id, guard=guard_text(state, blockage)), redo=True)
+    fix = correction(state, node, node.id, blockage)
+    if fix is None:
+        return _capability(state, node, blockage)
+    return backtrack(state, node, fix, redo=True)
 
 
 def _cross(state: RunState, node: NodeState, domain: str) -> Command:
@@ -160,18 +170,22 @@ def _cross(state: RunState, node: NodeState, domain: str) -> Command:
 
 
 def _correct(state: RunState, node: NodeState, blockage: Blockage) -> Command:
-    """Class B: back to the blamed parent (else the latest completed one; a root node: itself)."""
+    """Class B: back to the blamed parent (else the latest completed one; a root node: itself).
+
+    Where a correction would only repeat the same attempt, the next rung is taken at once.
+    """
     redo = blockage.failure.kind == "falsified"
     parent = blamed_parent(state, node, blockage)
     fix = correction(state, node, parent or node.id, blockage)
+    if fix is None:
+        return _capability(state, node, blockage)
     return backtrack(state, node, fix, parent=parent, redo=redo)
 
 
 def _capability(state: RunState, node: NodeState, blockage: Blockage) -> Command:
     """Class C: extend the mask once, change the agent once, then D."""
     redo = blockage.failure.kind == "falsified"
-    # A spontaneous leak is a use that was not needed: nobody needs the domain open (semantics 2).
-    domain = None if blockage.failure.kind == "spontaneous_leak" else blockage.domain
+    domain = None if _not_needed(blockage) else blockage.domain
     refused: ReasonCode = _why_no_agent(state)
     if domain is not None and "extend_mask" not in node.repairs:
         wanted = DomainId(domain)
@@ -187,6 +201,13 @@ def _capability(state: RunState, node: NodeState, blockage: Blockage) -> Command
     if change is None:
         return give_back(state, node, refused)
     return backtrack(state, node, change, redo=redo)
+
+
+def _not_needed(blockage: Blockage) -> bool:
+    """Whether the domain was used without need, so that nobody needs it open (semantics 2): a spontaneous leak."""
+    diagnosis = blockage.failure.diagnosis
+    by_process = diagnosis is not None and diagnosis.cause is RootCause.PROCESS
+    return blockage.failure.kind == "spontaneous_leak" or by_process
 
 
 def _is_untrusted(state: RunState, node: NodeState, blockage: Blockage, domain: DomainId) -> bool:

@@ -41,15 +41,27 @@ def blamed_parent(state: RunState, node: NodeState, blockage: Blockage) -> NodeI
     return max(completed, key=lambda p: state.node(p).done_seq, default=None)
 
 
-def correction(state: RunState, node: NodeState, target: NodeId, blockage: Blockage) -> CorrectParameters:
-    """Return the correction of `target` that answers a class B blockage of `node`."""
-    return CorrectParameters(
-        node=target, params=_corrections(state, node, target), guard=guard_text(state, blockage)
-    )
+def correction(
+    state: RunState, node: NodeState, target: NodeId, blockage: Blockage
+) -> CorrectParameters | None:
+    """Return the correction of `target` that answers a class B blockage of `node`.
+
+    `None` where it would change nothing: an embedded agent reads no guards and gives the same output for the same
+    order, so that only evidence to leave out makes its next attempt another one.
+    """
+    params = _corrections(state, node, target)
+    if not reads_guards(state, target):
+        return CorrectParameters(node=target, params=params) if params else None
+    return CorrectParameters(node=target, params=params, guard=guard_text(state, blockage))
+
+
+def reads_guards(state: RunState, name: NodeId) -> bool:
+    """Tell whether the agent that works on `name` can follow words; an embedded one is deterministic code."""
+    return state.agent_of(name).model_policy.kind != "embedded"
 
 
 def _corrections(state: RunState, node: NodeState, target: NodeId) -> dict[str, Any]:
-    """Keep the repaired worker from handing over the same falsified evidence again."""
+    """Keep the repaired worker from handing over the same falsified evidence again; empty when nothing is new."""
     if node.rejected is None:
         return {}
     falsified = {
@@ -58,8 +70,8 @@ def _corrections(state: RunState, node: NodeState, target: NodeId) -> dict[str, 
         for traced in verdict.evidence
         if isinstance(traced.verdict, Falsified)
     }
-    before = state.node(target).params.get("exclude_evidence") or ()
-    return {"exclude_evidence": sorted({*before, *falsified})} if falsified else {}
+    before = set(state.node(target).params.get("exclude_evidence") or ())
+    return {"exclude_evidence": sorted(before | falsified)} if falsified - before else {}
 
 
 def guard_text(state: RunState, blockage: Blockage) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agents.roster import Roster
-from agents.spec import AgentId, AgentRole, AgentSpec
+from agents.spec import AgentId, AgentRole, AgentSpec, ModelPolicy
 from graphs.contract import Criterion, Goal, Intent, Lang, PortSpec, TaskContract
 from graphs.plan import Dependency, NodeId, Plan, SubTask, structural_boundary
 from masks.bands import Thresholds
@@ -97,6 +97,7 @@ def agent(
         role=role,
         operations=operations,
         mask=new_mask(name, values),
+        model_policy=ModelPolicy(kind="scripted"),
     )
 
 
@@ -109,6 +110,11 @@ ROSTER = Roster(
     )
 )
 """A1 works, A2 can take over from it; A3 performs another operation and V1 only checks."""
+
+EMBEDDED = Roster(
+    agents=tuple(replace(each, model_policy=ModelPolicy(kind="embedded")) for each in ROSTER.agents)
+)
+"""The same agents as deterministic code, which reads no guards."""
 
 SOLO = Roster(agents=(ROSTER.agents[0],))
 """Nobody to change to."""

@@ -17,6 +17,7 @@ from tests.core.builders import (
     A1,
     CONTRACTS,
     DATABASES,
+    EMBEDDED,
     FORBIDDEN,
     MEDICINE,
     ROSTER,
@@ -67,7 +68,7 @@ def proposals(plans: st.SearchStrategy[Plan]) -> st.SearchStrategy[Proposal]:
             work, roster=roster, envelope=envelope, thresholds=thresholds
         ),
         plans,
-        st.sampled_from([ROSTER, ROSTER, SOLO]),
+        st.sampled_from([ROSTER, EMBEDDED, SOLO]),
         envelopes,
         st.sampled_from([Thresholds(), Thresholds(main=75, background=70)]),
     )

@@ -33,6 +33,7 @@ from tests.core.builders import (
     A2,
     CONTRACTS,
     DATABASES,
+    EMBEDDED,
     FORBIDDEN,
     MEDICINE,
     ROSTER,
@@ -424,6 +425,63 @@ class TestFalsified:
         done = run(CHAIN, script)
         assert [b.plan.repair.kind for b in done.backtracks()] == ["inject_guard", "change_agent"]
         assert done.state.node(n("b")).forced_level is Level.L2
+
+
+def false_evidence(*names: str) -> tuple[ClaimVerdict, ...]:
+    """A falsified claim with this falsified evidence, and `sound` evidence that was verified."""
+    reason = Falsified(reason="no such line")
+    pieces = [EvidenceVerdict(evidence=EvidenceId(name), verdict=reason) for name in names]
+    sound = EvidenceVerdict(evidence=EvidenceId("sound"), verdict=Verified(source="x.md:3"))
+    return (
+        ClaimVerdict(
+            claim=ClaimId("c-1"), verdict=reason, level=Level.L3, traced=True, evidence=(*pieces, sound)
+        ),
+    )
+
+
+class TestEmbedded:
+    """Deterministic code reads no guards: a repair has to change what it works on, or somebody else works."""
+
+    by_process = rejected(failure("falsified", cause=RootCause.PROCESS))
+    by_input = rejected(failure("falsified", cause=RootCause.INPUT, blamed="a"))
+
+    def run(self, script: dict[str, list[Outcome]], *falsified: str, solo: bool = False) -> Simulation:
+        roster = replace(EMBEDDED, agents=EMBEDDED.agents[:1]) if solo else EMBEDDED
+        simulation = Simulation(replace(proposal(CHAIN), roster=roster), script, cap=1)
+        simulation.verdicts = false_evidence(*falsified) if falsified else ()
+        simulation.run()
+        return simulation
+
+    @pytest.mark.parametrize(("outcome", "target"), [(by_process, "b"), (by_input, "a")])
+    def test_a_falsification_leaves_its_evidence_out(self, outcome: Outcome, target: str) -> None:
+        done = self.run({"b": [outcome]}, "e-2", "e-1")
+        back = only_backtrack(done)
+        assert back.repair == CorrectParameters(node=n(target), params={"exclude_evidence": ["e-1", "e-2"]})
+        assert (back.redo, back.forced_level) == (True, Level.L2)
+        assert done.state.node(n(target)).guards == ()
+        assert done.state.status == "completed"
+
+    @pytest.mark.parametrize("outcome", [by_process, by_input, fails(failure("structure"))])
+    def test_with_nothing_to_leave_out_another_agent_takes_over(self, outcome: Outcome) -> None:
+        done = self.run({"b": [outcome]})
+        assert only_backtrack(done).repair == ChangeAgent(node=n("b"), old=A1, new=A2)
+
+    @pytest.mark.parametrize("outcome", [by_process, by_input, fails(failure("structure"))])
+    def test_and_with_nobody_else_a_person_is_asked_after_one_attempt(self, outcome: Outcome) -> None:
+        done = self.run({"b": [outcome]}, solo=True)
+        assert done.started("b") == 1
+        (request,) = done.requests()
+        assert {"retry", "abandon", "review"} <= set(request.choices)
+
+    def test_what_was_left_out_already_is_no_correction(self) -> None:
+        # c's repair makes a leave e-1 out; e-1 again at b, and a has nothing new to leave out.
+        script = {"c": [rejected(failure("falsified", cause=RootCause.INPUT, blamed="a"))]}
+        done = self.run({**script, "a": [OK, Outcome(variant="other")], "b": [OK, self.by_input]}, "e-1")
+        assert [b.plan.repair.kind for b in done.backtracks()] == ["correct_parameters", "change_agent"]
+
+    def test_a_use_of_a_domain_that_was_not_needed_opens_it_for_nobody(self) -> None:
+        outcome = rejected(failure("falsified", cause=RootCause.PROCESS, domain=CONTRACTS))
+        assert only_backtrack(self.run({"b": [outcome]})).repair.kind == "change_agent"
 
 
 class TestCrossingRule:
