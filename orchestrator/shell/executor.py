@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ from orchestrator.core.events import (
     RunEnded,
     RunPaused,
 )
+from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import ENDED, NodeState, RunState
 from orchestrator.core.transition import ACTIVE, is_running
@@ -50,6 +52,7 @@ from orchestrator.shell.decisions import event_of
 from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for
 from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
+from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.store.rows import AttemptThread, InboxMessage
 
 _LOG: Final = logging.getLogger(__name__)
@@ -117,8 +120,9 @@ class RunExecutor:
     async def execute(self) -> RunState:
         """Run until the run has ended, waits for persons only, or is back in review; return its state.
 
-        Raises what the store raises when it refuses to go on; everything recorded before is kept, and the run can be
-        gone on with.
+        Raises what the store raises when it refuses to go on, and what a listener raises; everything recorded before is
+        kept, and the run can be gone on with. Any other error is a bug of ours: the run ends as `failed` with its
+        trace, for a resume would only meet it again.
         """
         try:
             return await self._run()
@@ -127,6 +131,12 @@ class RunExecutor:
                 raise
             # The journal only relays: what the store said is what people can act on.
             raise broken.__cause__ from None
+        except StoreError:
+            raise
+        except Exception as error:
+            if error is self._journal.listener_error or self._journal.state.status in ENDED:
+                raise
+            return await self._fail(error)
 
     async def _run(self) -> RunState:
         self._take_over()
@@ -142,6 +152,32 @@ class RunExecutor:
             await self._next_fact()
         await self._journal.flush()
         return self._journal.state
+
+    async def _fail(self, error: Exception) -> RunState:
+        """End the run with the trace of `error`; raises `error` where even that can't be written down.
+
+        Nothing is decided any more: whatever broke would break again. Attempts that were under way end first, with
+        their checkpoint threads.
+        """
+        trace = "".join(traceback.format_exception(error))
+        journal = self._journal
+        try:
+            for name in sorted(journal.state.nodes.keys()):
+                node = journal.state.node(name)
+                if node.status in ACTIVE:
+                    body = AttemptCancelled(node=name, generation=node.generation, attempt=node.attempt)
+                    journal.record(body, delete_threads=self._threads_until_now(_current_attempt(node)))
+            journal.record(RunEnded(outcome="failed", error=trace))
+            await journal.flush()
+        except Exception as again:
+            raise error from again  # the first one explains the rest
+        return journal.state
+
+    def _threads_until_now(self, key: AttemptKey) -> tuple[str, ...]:
+        """Every checkpoint thread that an attempt can have, of this executor and of those before it."""
+        return tuple(
+            _thread(self._journal.run, key, epoch) for epoch in range(1, self._journal.lease.epoch + 1)
+        )
 
     def stop(self) -> None:
         """Stop without ending the run: what was accepted is kept, the rest can be resumed."""
@@ -359,16 +395,7 @@ class RunExecutor:
     def _left_threads(self, nodes: Set[NodeId]) -> tuple[str, ...]:
         """The checkpoint threads of attempts of `nodes` that were left behind and will not be gone on with."""
         keys = [key for key in self._left_behind if key.node in nodes]
-        return tuple(
-            AttemptThread(
-                run=self._journal.run,
-                node=key.node,
-                generation=key.generation,
-                attempt=key.attempt,
-                epoch=self._left_behind.pop(key),
-            ).text
-            for key in keys
-        )
+        return tuple(_thread(self._journal.run, key, self._left_behind.pop(key)) for key in keys)
 
     def _remember(self, plan: BacktrackPlan) -> None:
         """Write a repair that proved wrong into the memory of all runs, once per run.
@@ -386,6 +413,12 @@ class RunExecutor:
 
 def _current_attempt(node: NodeState) -> AttemptKey:
     return AttemptKey(node=node.id, generation=node.generation, attempt=node.attempt)
+
+
+def _thread(run: RunId, key: AttemptKey, epoch: int) -> str:
+    return AttemptThread(
+        run=run, node=key.node, generation=key.generation, attempt=key.attempt, epoch=epoch
+    ).text
 
 
 def _threads_of(job: AttemptJob) -> tuple[str, ...]:

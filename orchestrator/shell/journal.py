@@ -77,6 +77,8 @@ class Journal:
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
         self._broken: BaseException | None = None
+        self.listener_error: Exception | None = None
+        """What a listener raised last: it looks on, so that is no failure of the run."""
 
     @property
     def run(self) -> RunId:
@@ -105,7 +107,7 @@ class Journal:
         # Before the listeners: one that raises must not keep an event from the store.
         self._flush()
         for listener in self._listeners:
-            listener(event, self.state)
+            self._tell(listener, event)
         return event
 
     def keep(self, document: object) -> ArtefactId:
@@ -125,6 +127,13 @@ class Journal:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((seq, waiter))
         await waiter
+
+    def _tell(self, listener: Listener, event: Event) -> None:
+        try:
+            listener(event, self.state)
+        except Exception as error:
+            self.listener_error = error
+            raise
 
     async def flush(self) -> None:
         """Return when everything recorded so far is on disk."""

@@ -34,10 +34,11 @@ from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempts import AttemptJob, Finished
-from orchestrator.shell.executor import RunExecutor
+from orchestrator.shell.executor import MakeDelivery, RunExecutor
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import LocalDispatcher
+from orchestrator.shell.store.errors import StoreBusy
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.writer import Writer
 from tests.core.builders import A1, CONTRACTS, SOLO, failure, n, plan, proposal, verification
@@ -72,6 +73,9 @@ class Theatre:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
     jobs: list[AttemptJob] = field(default_factory=list)
+    deliver: MakeDelivery = lambda state, _: RunEnded(
+        outcome="partial" if state.counts.skipped else "completed"
+    )
     created: bool = False
     """Whether the store holds the run already: this is another process."""
 
@@ -96,9 +100,7 @@ class Theatre:
                     inbox=self.store,
                     dispatcher=LocalDispatcher(self.clock),
                     run_attempt=self._attempt,
-                    deliver=lambda state, _: RunEnded(
-                        outcome="partial" if state.counts.skipped else "completed"
-                    ),
+                    deliver=self.deliver,
                     priorities=lambda state: priorities(state.index) if state.index else {},
                     clock=self.clock,
                     holder="test",
@@ -367,3 +369,50 @@ async def test_a_message_that_nobody_can_read_is_folded_away_and_said(
     assert [line.split(":")[0] for line in caplog.messages] == ["ignored", "ignored"]
     assert "is no 'answer'" in caplog.messages[0]
     assert "unknown kind 'dance'" in caplog.messages[1]
+
+
+async def test_a_bug_while_delivering_ends_the_run_with_its_trace() -> None:
+    def breaks(state: RunState, journal: Journal) -> RunEnded:
+        del state, journal
+        raise KeyError("a bug of ours")
+
+    theatre = Theatre(proposal(plan("a>b")), deliver=breaks)
+    done = await theatre.run()
+    assert done.status == "failed"
+    (end,) = theatre.bodies(RunEnded)
+    assert end.error is not None
+    assert end.error.startswith("Traceback")
+    assert "KeyError: 'a bug of ours'" in end.error
+    assert load(theatre.store, RUN) == done
+
+
+async def test_a_bug_while_an_event_is_applied_ends_the_run_and_what_was_under_way() -> None:
+    """An event out of place, as only a bug can make it: nothing can be made of it."""
+
+    async def waits(job: AttemptJob) -> Finished:
+        await asyncio.Event().wait()
+        raise AssertionError(job)
+
+    async def c(job: AttemptJob) -> Finished:
+        job.emit(ProposalApproved(revision=7, sha256=proposal_sha256(theatre.draft), by="nobody"))
+        return await waits(job)
+
+    theatre = Theatre(proposal(plan("", lone="a c")), {"a": waits, "c": c})
+    done = await theatre.run()
+    assert done.status == "failed"
+    assert "BrokenLog" in (done.internal_error or "")
+    cancelled = [str(body.node) for body in theatre.bodies(AttemptCancelled)]
+    assert cancelled == ["a", "c"]
+    assert done.counts.active == 0
+    assert load(theatre.store, RUN) == done
+
+
+async def test_a_failure_of_the_store_leaves_the_run_to_be_gone_on_with() -> None:
+    async def a(job: AttemptJob) -> Finished:
+        raise StoreBusy(f"runs.db of {job.key.node}", 5.0)
+
+    theatre = Theatre(proposal(plan("a>b")), {"a": a})
+    with pytest.raises(StoreBusy):
+        await theatre.run()
+    assert theatre.bodies(RunEnded) == []
+    assert (await Theatre(theatre.draft, store=theatre.store, created=True).run()).status == "completed"
