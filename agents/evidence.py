@@ -128,12 +128,16 @@ def source_id(uri: str, digest: str) -> SourceId:
     return SourceId("s-" + hashlib.sha256(f"{digest}\n{uri}".encode()).hexdigest()[:12])
 
 
+def evidence_id(source: SourceId, start_char: int, end_char: int) -> EvidenceId:
+    """Return the id of the excerpt that stands from `start_char` to before `end_char` in `source`."""
+    key = f"{source}:{start_char}:{end_char}"
+    return EvidenceId("e-" + hashlib.sha256(key.encode()).hexdigest()[:12])
+
+
 def quote(source: SourceId, locator: LineSpan, text: str, *, domain: str | None = None) -> Evidence:
     """Return the evidence for an exact excerpt `text` that stands at `locator`."""
-    key = f"{source}:{locator.start_char}:{locator.end_char}"
-    identifier = EvidenceId("e-" + hashlib.sha256(key.encode()).hexdigest()[:12])
     return Evidence(
-        id=identifier,
+        id=evidence_id(source, locator.start_char, locator.end_char),
         source=source,
         locator=locator,
         text=text,

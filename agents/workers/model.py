@@ -36,7 +36,7 @@ from agents.tools.contract import (
     ModelRequest,
     ToolCalls,
 )
-from agents.workers.embedded.access import Access
+from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.carried import carry
 from agents.workers.embedded.inquiry import NotesReader
 from agents.workers.embedded.instructions import planted
@@ -155,7 +155,7 @@ async def _material(
     handed = _handed_in(order)
     if not tools_of(order.subtask.operation):
         return _numbered(handed), ()
-    access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+    access = access_of(order)
     reader = NotesReader(broker)
     material = Material()
     item = (order.params or order.subtask.params).get("item")
@@ -175,7 +175,7 @@ def _selected(material: Material, access: Access) -> list[_Piece]:
     for candidate in ranked:
         if weights[candidate.passage.key] <= 0 or candidate.key in seen:
             continue
-        if candidate.unit in planted(candidate.passage.units):
+        if candidate.unit in planted(candidate.passage.units) or access.excludes(candidate):
             continue
         seen.add(candidate.key)
         chosen.append(_piece(candidate, access))

@@ -1,4 +1,4 @@
-"""How the mask acts on material: which passages may be selected on a path, and with what weight.
+"""What an order opens: which passages its mask lets select on a path, with what weight, and what is excluded.
 
 Path 1 selects MAIN and unclassified material, path 2 BACKGROUND too (semantics 3). Inside an open band the weight
 rises with the mask value, so the gradient shows in what is selected (semantics 1).
@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.workers.embedded.material import Passage
+from agents.evidence import LineSpan, evidence_id
+from agents.workers.embedded.answering import texts_of
+from agents.workers.embedded.material import Candidate, Passage
+from agents.workers.embedded.note_tables import split_row
+from agents.workers.ports import WorkOrder
 from masks.bands import Band, Thresholds
 from masks.domains import DomainId
 from masks.gradient import selection_weight
@@ -23,6 +27,23 @@ class Access:
     mask: Mask
     thresholds: Thresholds
     path: Literal[1, 2]
+    excluded: frozenset[str] = frozenset()
+    """Ids of evidence that a check falsified: it is not selected again, whatever its domain."""
+
+    def excludes(self, candidate: Candidate) -> bool:
+        """Return whether a candidate is excluded evidence, or a table row with a cell that is."""
+        if not self.excluded:
+            return False
+        unit, source = candidate.unit, candidate.passage.source.id
+        spans = [(unit.start_char, unit.end_char)]
+        if unit.kind == "table_row":
+            starts = ((unit.start_char + offset, len(text)) for text, offset in split_row(unit.text))
+            spans += [(start, start + length) for start, length in starts]
+        return any(evidence_id(source, start, end) in self.excluded for start, end in spans)
+
+    def excludes_span(self, span: LineSpan) -> bool:
+        """Return whether the text of `span` is excluded evidence."""
+        return evidence_id(span.source, span.start_char, span.end_char) in self.excluded
 
     def weight(self, passage: Passage) -> float:
         """Return the selection weight of a passage, in [0, 1]; 0 if its domain is closed on this path.
@@ -65,3 +86,14 @@ class Access:
     def _excused(self, parent: str) -> bool:
         below = [value for domain, value in self.mask.values if domain.startswith(f"{parent}.")]
         return any(value > self.thresholds.main for value in below) and all(value >= 0 for value in below)
+
+
+def access_of(order: WorkOrder) -> Access:
+    """Return what `order` opens; `params["exclude_evidence"]` lists the ids of evidence that is not selected again."""
+    params = order.params or order.subtask.params
+    return Access(
+        mask=order.agent.mask,
+        thresholds=order.thresholds,
+        path=order.path,
+        excluded=frozenset(texts_of(params, "exclude_evidence")),
+    )

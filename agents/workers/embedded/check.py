@@ -16,7 +16,7 @@ from agents.results import Conflict, Need, OpenReason, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import terms
 from agents.tools.contract import Broker
-from agents.workers.embedded.access import Access
+from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of
 from agents.workers.embedded.composing import Answer, compose, weighted
@@ -150,7 +150,7 @@ class CheckWorker:
         subjects: list[tuple[str, Claim | None]] = [(text, None) for text in statements]
         if not statements:
             subjects = [(claim.statement, claim) for claim in carried.claims]
-        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        access = access_of(order)
         limits = replace(self.limits, rounds=min(ROUNDS, self.limits.rounds))
         reader = NotesReader(broker)
         inquiries = [Inquiry(question=read_question(text), asked=text, access=access) for text, _ in subjects]

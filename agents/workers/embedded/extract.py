@@ -12,7 +12,7 @@ from agents.results import OpenQuestion, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import is_cjk
 from agents.tools.contract import Broker
-from agents.workers.embedded.access import Access
+from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
 from agents.workers.embedded.conflicts import disagree
@@ -64,7 +64,7 @@ class ExtractWorker:
         if not columns:
             got = order.params.get("columns")
             raise WorkFailed("bad_request", f"`columns` is {got!r}; give a list of texts")
-        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        access = access_of(order)
         reader = NotesReader(broker)
         if rows:
             return _result(order, await self._named(rows, columns, access, reader))
@@ -119,7 +119,7 @@ class ExtractWorker:
             offset = data["next_offset"]
         overview.limited = offset is not None
         overview.judge()
-        found = rows_with(columns, _opened(overview))[:MOST_ROWS]
+        found = _rows(columns, overview)[:MOST_ROWS]
         if found:
             names = tuple(row.name for row in found)
             return _Table(
@@ -142,8 +142,17 @@ def _opened(inquiry: Inquiry) -> list[Passage]:
     return sorted(opened, key=lambda passage: -passage.rank)
 
 
+def _rows(columns: Sequence[str], inquiry: Inquiry) -> list[NoteRow]:
+    """Return the rows of open tables without their excluded cells."""
+    access = inquiry.access
+    return [
+        replace(row, cells={c: span for c, span in row.cells.items() if not access.excludes_span(span)})
+        for row in rows_with(columns, _opened(inquiry))
+    ]
+
+
 def _row_named(row: str, columns: Sequence[str], cell: Inquiry) -> NoteRow | None:
-    named = (found for found in rows_with(columns, _opened(cell)) if folded(found.name) == folded(row))
+    named = (found for found in _rows(columns, cell) if folded(found.name) == folded(row))
     return next(named, None)
 
 
@@ -266,7 +275,7 @@ def _copied(order: WorkOrder, found: _Table) -> WorkOutput:
     claims: list[Claim] = []
     evidence: dict[str, Evidence] = {}
     sources: dict[str, Source] = {}
-    access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+    access = access_of(order)
     for name, row in found.copied.items():
         for column, span in row.cells.items():
             text, source = row.text(column), row.passage.source

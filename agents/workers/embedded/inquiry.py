@@ -113,7 +113,7 @@ class Inquiry:
     queries: list[str] = field(default_factory=list)
     rounds: list[SearchRound] = field(default_factory=list)
     ranked: tuple[Support, ...] = ()
-    """Support of everything that may be selected, best first."""
+    """Support of everything that may be selected, best first; excluded evidence may not."""
     closed: tuple[Support, ...] = ()
     """Support of what the mask closes on this path, best first."""
     orders: tuple[str, ...] = ()
@@ -157,6 +157,7 @@ class Inquiry:
             one
             for one in supports(self.question, matcher, self.material)
             if (one.candidate.passage.source.id, one.candidate.unit.start_char) not in barred
+            and not self.access.excludes(one.candidate)
         ]
         self.ranked = tuple(one for one in found if self.access.weight(one.candidate.passage) > 0)
         self.closed = tuple(one for one in found if self.access.weight(one.candidate.passage) <= 0)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from agents.results import WorkResult
 from agents.retrieval.tokens import is_cjk
 from agents.tools.contract import Broker
-from agents.workers.embedded.access import Access
+from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.composing import Answer, answer, compose, needs_of
@@ -41,7 +41,7 @@ class ResearchWorker:
         there is nothing to ask or the budget is no positive whole number, and for tools that can't be used; lets
         `BudgetExhausted` pass.
         """
-        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        access = access_of(order)
         inquiries = _inquiries(order.params or order.subtask.params, access)
         await self._search(inquiries, NotesReader(broker))
         budget = _budget(order.params or order.subtask.params)

@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.results import SearchRound, WorkResult
 from agents.tools.contract import Broker
-from agents.workers.embedded.access import Access
+from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
 from agents.workers.embedded.inquiry import BARREN_ROUNDS, Inquiry, NotesReader, ResearchLimits, inquire
@@ -58,7 +58,7 @@ class SummariseWorker:
         if topic is None and order.subtask.operation == "gather":
             raise WorkFailed("bad_request", f"`topic` is {order.params.get('topic')!r}; give a text")
         per_document = order.params.get("per_document") is True
-        access = Access(mask=order.agent.mask, thresholds=order.thresholds, path=order.path)
+        access = access_of(order)
         reader = NotesReader(broker)
         whole = await self._read(order, topic, access, reader)
         answers = _per_note(whole, order, topic) if per_document else [_on_all(whole, order, topic)]

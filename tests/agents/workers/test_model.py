@@ -130,6 +130,16 @@ async def test_citations_are_attached_by_code_from_the_excerpts_given(folder: Pa
     assert len(model.requests) == 1
 
 
+async def test_excluded_evidence_is_not_shown_again(folder: Path) -> None:
+    said = claims({"statement": "An index costs 40 MB.", "excerpts": ["E1"], "question": 1})
+    first, _, _ = await run(folder, order({"questions": [QUESTION]}), said)
+    falsified = [piece.id for piece in first.output.evidence]
+    again = order({"questions": [QUESTION], "exclude_evidence": falsified})
+    _, model, _ = await run(folder, again, claims())
+    assert len(falsified) == 1
+    assert "40 MB" not in str(model.requests[0])
+
+
 async def test_the_mask_filters_the_material_on_each_path(folder: Path) -> None:
     shown = {}
     for path in (1, 2):

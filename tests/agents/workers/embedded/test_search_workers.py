@@ -417,3 +417,25 @@ async def test_a_carried_table_has_no_markers_of_the_agent_that_made_it() -> Non
     assert "mask leak" not in told.output.text
     assert "| LFP | €300 per kWh [^c-" in told.output.text
     assert [claim.leaks for claim in told.output.claims] == [claim.leaks for claim in made.output.claims]
+
+
+EXCLUDING: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
+    ("research", {"questions": ["How much energy does the storage plant in Arby store?"]}, "32 MWh"),
+    ("gather", {"topic": "the energy that the storage plant in Arby stores"}, "32 MWh"),
+    ("summarise", {}, "32 MWh"),
+    ("check", {"statements": ["The storage plant in Arby stores 32 MWh of energy."]}, "32 MWh"),
+    ("extract", {"rows": ["LFP"], "columns": ["Price", "Life"]}, "€300"),
+    ("extract", {"columns": ["Price", "Life"]}, "€300"),
+)
+
+
+@pytest.mark.parametrize(("operation", "params", "value"), EXCLUDING)
+async def test_excluded_evidence_is_not_selected_again(
+    operation: str, params: Mapping[str, Any], value: str
+) -> None:
+    first = (await perform(operation, params, by_words_only=False)).output
+    falsified = sorted(piece.id for piece in first.evidence if value in piece.text)
+    assert falsified
+    again = await perform(operation, {**params, "exclude_evidence": falsified}, by_words_only=False)
+    assert not {piece.id for piece in again.output.evidence} & set(falsified)
+    assert all(value not in claim.statement for claim in again.output.claims)
