@@ -1,7 +1,7 @@
 """The acceptor: does what was made satisfy the contract? Looks at the artefacts themselves, never at what agents say.
 
 `completed` is set here and nowhere else (semantics 7): every acceptance criterion holds. Anything that is missing is a
-gap with its reason; a run with gaps is `partial`.
+gap with its reason; a run with a gap in the core is `partial`, any other gap is listed and decides nothing.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Gap:
     code: GapCode
     subject: str
     """The criterion or sub-task, in its own words."""
+    core: bool = True
+    """False: of a criterion that is not core; listed, and no reason for `partial` (`Criterion.core`)."""
 
     def text(self, lang: Lang) -> str:
         """Return the gap as one line for people."""
-        return (
-            f"{self.subject}: {_WORDS[self.code][lang]}"
-            if lang == "en"
-            else f"{self.subject}：{_WORDS[self.code][lang]}"
-        )
+        if lang == "en":
+            return f"{self.subject}: {_WORDS[self.code][lang]}{'' if self.core else ' (not core)'}"
+        return f"{self.subject}：{_WORDS[self.code][lang]}{'' if self.core else '（非核心）'}"
 
 
 def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) -> tuple[Gap, ...]:
@@ -77,7 +77,8 @@ def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) ->
     for criterion in contract.acceptance:
         code = _missing(criterion, contract, terminals)
         if code is not None:
-            gaps.append(Gap(code=code, subject=criterion.question or criterion.field or criterion.text))
+            subject = criterion.question or criterion.field or criterion.text
+            gaps.append(Gap(code=code, subject=subject, core=criterion.core))
     gaps += [Gap(code="not_verified", subject=t.title) for t in terminals if t.accepted_as_is]
     return tuple(gaps)
 

@@ -377,7 +377,7 @@ class RunEnded:
 
     outcome: RunOutcome
     gaps: tuple[str, ...] = ()
-    """What of the contract is missing, for `partial` and `blocked`."""
+    """What of the contract is missing; of a `completed` run, what is not core."""
     stopped: bool = False
     """Whether a limit ended it early."""
     report: ArtefactId | None = None

@@ -35,10 +35,9 @@ class Delivery:
         assert state.sha256 is not None, "only an approved run is delivered"
         lang = state.proposal.goal.lang
         terminals = self._terminals(state)
-        gaps = tuple(
-            gap.text(lang) for gap in (*missing_from(state.proposal.contract, terminals), *_given_up(state))
-        )
-        outcome = _outcome(state, terminals, gaps)
+        missing = (*missing_from(state.proposal.contract, terminals), *_given_up(state))
+        gaps = tuple(gap.text(lang) for gap in missing)
+        outcome = _outcome(state, terminals, core_missing=any(gap.core for gap in missing))
         facts = run_facts(
             state.run, state.proposal, state.sha256, outcome, gaps=gaps, stopped=state.limit_hit
         )
@@ -71,14 +70,14 @@ class Delivery:
         return tuple(found)
 
 
-def _outcome(state: RunState, terminals: tuple[TerminalOutput, ...], gaps: tuple[str, ...]) -> RunOutcome:
+def _outcome(state: RunState, terminals: tuple[TerminalOutput, ...], *, core_missing: bool) -> RunOutcome:
     if state.internal_error is not None:
         return "failed"
     if state.limit_hit:
         return "partial"  # a budget or loop guard ended it, whatever is left (semantics 7)
     if not terminals and len(state.nodes):
         return "blocked"
-    return "partial" if gaps else "completed"
+    return "partial" if core_missing else "completed"
 
 
 def _given_up(state: RunState) -> tuple[Gap, ...]:

@@ -9,6 +9,7 @@ import pytest
 from agents.citations import anchor
 from agents.evidence import LineSpan, Source, SourceId, claim_of, quote
 from agents.results import OpenQuestion, WorkOutput
+from graphs.contract import Criterion
 from masks.bands import Band
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import ClaimVerdict, Level, Uncertain, Verdict, Verified
@@ -49,11 +50,14 @@ def done(
     verdict: Verdict = VERIFIED,
     leaks: tuple[Leak, ...] = (),
     lenient: bool = False,
+    criteria: tuple[Criterion, ...] = (),
     limit_hit: bool = False,
     internal_error: str | None = None,
 ) -> tuple[RunEnded, DeliveredReport]:
     """Deliver a run of a>b that ended with `output` at b."""
-    run = Simulation(proposal(plan("a>b"), contract=replace(CONTRACT, allow_unresolved=lenient)))
+    acceptance = (*CONTRACT.acceptance, *criteria)
+    contract = replace(CONTRACT, allow_unresolved=lenient, acceptance=acceptance)
+    run = Simulation(proposal(plan("a>b"), contract=contract))
     run.run()
     state = run.state
     verdicts = (ClaimVerdict(claim=CLAIM.id, verdict=verdict, level=Level.L2, traced=True),)
@@ -99,6 +103,14 @@ def test_an_open_question_is_a_gap_unless_the_contract_allows_it() -> None:
     assert done(OPEN)[0].gaps == ("Why?: left open",)
     ended, report = done(OPEN, lenient=True)
     assert (ended.outcome, report.open_questions) == ("completed", (LEFT,))
+
+
+def test_a_gap_that_is_not_core_is_listed_and_does_not_make_the_run_partial() -> None:
+    price = Criterion(id="c2", text="Priced.", kind="field_filled", field="price", core=False)
+    ended, report = done(ANSWER, criteria=(price,))
+    assert (ended.outcome, ended.gaps) == ("completed", ("price: not filled (not core)",))
+    assert report.gaps == ended.gaps
+    assert done(ANSWER, criteria=(replace(price, core=True),))[0].outcome == "partial"
 
 
 def test_a_limit_makes_it_partial_and_stopped_whatever_was_delivered() -> None:
