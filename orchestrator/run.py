@@ -20,7 +20,7 @@ from typing import Literal
 
 from agents.planning.language import detect_language
 from graphs.contract import Goal, Lang
-from orchestrator.core.errors import NoReport, SourcesMissing, StaleApproval, UnknownRequest, WrongState
+from orchestrator.core.errors import NoReport, StaleApproval, UnknownRequest, WrongState
 from orchestrator.core.events import (
     CancelRequested,
     ChangesWereRequested,
@@ -44,6 +44,7 @@ from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.inbox import ANSWER
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
+from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.runs import append, load, post
 from orchestrator.shell.store.errors import HeadMoved, RunBusy, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
@@ -62,12 +63,13 @@ def submit(
     """Draft a run for the goal `text` over the folder in `sources`; return it in review.
 
     `lang` is the goal's language, found from its text when it is `None`. Raises `EmptyGoal`, `FolderNotFound`,
-    `SourcesMissing` when the plan has something to search and there is no folder, `UnknownDomain` (for a forbidden
-    domain) and what the store raises.
+    `SeveralSources`, `SourcesMissing` when the plan has something to search and there is no folder, `UnknownDomain`
+    (for a forbidden domain) and what the store raises.
     """
     goal = goal_of(text, sources, lang)
+    one_folder(goal)
     proposal = draft_proposal(shop, goal, options or ProposalOptions())
-    _folder(proposal)
+    searched_folder(proposal)
     return _create(shop, proposal)
 
 
@@ -136,15 +138,16 @@ async def execute(
     """Execute an approved run until it ends, waits for persons only, or is stopped; return its state.
 
     A run that a crash or a stop interrupted is gone on with; nothing that was accepted runs again. When `stop` is set
-    the run is left resumable. Raises `WrongState` for a run that is not approved, `SourcesMissing`, `FolderNotFound`,
-    `RunBusy` when another process executes it, and what the store raises.
+    the run is left resumable. Raises `WrongState` for a run that is not approved, what `check_runnable` and
+    `searched_folder` raise, `FolderNotFound`, `RunBusy` when another process executes it, and what the store raises.
     """
     state = load(shop.store, run)
     if state.status in ENDED:
         return state
     if state.approved_revision is None or state.proposal is None:
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
-    folder = _folder(state.proposal)
+    check_runnable(shop, run, state.proposal)
+    folder = searched_folder(state.proposal)
     if folder is not None:
         # Before the lease: to index notes for the first time can take longer than it holds.
         shop.prepare(folder)
@@ -260,15 +263,6 @@ def _in_review(shop: Workshop, run: RunId) -> RunState:
     if state.status != "reviewing":
         raise WrongState(run, state.status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
     return state
-
-
-def _folder(proposal: Proposal) -> Path | None:
-    """The one folder of sources; a plan whose sub-tasks search needs one."""
-    if proposal.goal.sources:
-        return Path(proposal.goal.sources[0])
-    if any(subtask.kind == "loop" for subtask in proposal.plan.subtasks):
-        raise SourcesMissing
-    return None
 
 
 def _record_start(shop: Workshop, journal: Journal, folder: Path | None) -> None:

@@ -6,6 +6,10 @@
     ├── InvalidProposal         the edited proposal has errors; nothing was changed
     ├── UnknownRequest          no open request of this id
     ├── SourcesMissing          the run needs a sources folder and has none, or it is gone
+    ├── SeveralSources          more than one folder of sources; one is accepted
+    ├── SubTaskUnsupported      a sub-task is of a kind that this version can't carry out
+    ├── ModelUnavailable        an agent thinks with something that is not configured here
+    ├── VersionsDiffer          the run was drafted with another domain registry or embedder
     └── NoReport                the run has delivered nothing (yet)
 
 Raised by `orchestrator.run`; interfaces show `message(lang)` and exit with the code of semantics 7. The other families
@@ -96,6 +100,80 @@ class SourcesMissing(RunError):
         super().__init__(
             en="this goal needs material to work on and no sources folder was given; add --sources FOLDER",
             zh="该目标需要材料，但没有指定资料文件夹；请加上 --sources 文件夹",
+        )
+
+
+class SeveralSources(RunError):
+    """More than one folder of sources was given."""
+
+    code = "several_sources"
+
+    def __init__(self, folders: tuple[str, ...]) -> None:
+        self.folders = folders
+        given = ", ".join(repr(folder) for folder in folders)
+        super().__init__(
+            en=f"the sources are {given}; accepted: one folder. "
+            "Next: put the notes into one folder and give that with --sources FOLDER",
+            zh=f"资料文件夹为 {given}；只接受一个文件夹。下一步：把笔记放入同一个文件夹，再用 --sources 文件夹 指定它",
+        )
+
+
+class SubTaskUnsupported(RunError):
+    """A sub-task of an approved plan is of a kind that this version can't carry out."""
+
+    code = "sub_task_unsupported"
+
+    def __init__(self, run: str, node: str, kind: str) -> None:
+        self.node = node
+        super().__init__(
+            en=f"sub-task {node!r} of run {run!r} is of kind {kind!r}, which this version can't carry out; "
+            f"accepted: function, call, loop. Next: maskgrad export {run} --format yaml, change it there, "
+            "then: maskgrad run FILE",
+            zh=f"运行 {run!r} 的子任务 {node!r} 的 kind 为 {kind!r}，本版本尚不能执行；可接受：function、call、loop。"
+            f"下一步：maskgrad export {run} --format yaml，在文件中修改，再执行：maskgrad run 文件",
+        )
+
+
+class ModelUnavailable(RunError):
+    """What an agent thinks with is not configured here."""
+
+    code = "model_unavailable"
+
+    def __init__(self, run: str, agent: str, kind: str, model: str | None) -> None:
+        self.agent = agent
+        en_what = f"the model {model!r}" if model else f"the policy {kind!r}"
+        zh_what = f"模型 {model!r}" if model else f"策略 {kind!r}"
+        super().__init__(
+            en=f"agent {agent!r} of run {run!r} thinks with {en_what}, which nothing here can serve; "
+            f"nothing was started. Next: maskgrad export {run} --format yaml, set its model_policy to "
+            "{kind: embedded}, then: maskgrad run FILE; or, from Python, give the Workshop a "
+            + ("`chat_for`" if kind == "model" else "`worker_for`"),
+            zh=f"运行 {run!r} 的 agent {agent!r} 使用{zh_what}，此处没有可用的提供者；尚未开始执行。"
+            f"下一步：maskgrad export {run} --format yaml，把它的 model_policy 改为 {{kind: embedded}}，"
+            "再执行：maskgrad run 文件；或在 Python 中为 Workshop 设置 "
+            + ("`chat_for`" if kind == "model" else "`worker_for`"),
+        )
+
+
+class VersionsDiffer(RunError):
+    """The run was drafted with another domain registry or embedder than this program has."""
+
+    code = "versions_differ"
+
+    def __init__(self, run: str, part: str, recorded: str, current: str) -> None:
+        self.part = part
+        en_part, zh_part = {
+            "registry": ("domain registry", "知识域注册表"),
+            "embedder": ("embedder", "嵌入模型"),
+            "event_schema": ("event schema", "事件格式版本"),
+        }[part]
+        super().__init__(
+            en=f"run {run!r} was drafted with the {en_part} {recorded!r} and this program has {current!r}: "
+            "its masks and labels would mean something else. Next: resume it with the program that drafted it, "
+            f"or make a new run of its proposal: maskgrad export {run} --format yaml, then: maskgrad run FILE",
+            zh=f"运行 {run!r} 起草时的{zh_part}为 {recorded!r}，本程序的为 {current!r}：其蒙版与标注的含义会不同。"
+            f"下一步：用起草它的程序继续，或以其方案新建运行：maskgrad export {run} --format yaml，"
+            "再执行：maskgrad run 文件",
         )
 
 

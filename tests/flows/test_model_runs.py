@@ -23,7 +23,7 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.store.memory_store import MemoryStore
-from tests.core.builders import A1, CONTRACTS, DATABASES, ROSTER, agent, plan, proposal, subtask
+from tests.core.builders import A1, CONTRACTS, DATABASES, EMBEDDED, ROSTER, agent, plan, proposal, subtask
 from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import DOSE, ROWS, YEARS, NoteFolder, Stage, set_stage, written
 
@@ -53,7 +53,7 @@ def draft(contracts: int = 0) -> Proposal:
     )
     made = proposal(
         plan("a>b", a=search, b=report),
-        roster=replace(ROSTER, agents=(thinks, *ROSTER.agents[1:])),
+        roster=replace(ROSTER, agents=(thinks, *EMBEDDED.agents[1:])),
         contract=contract,
     )
     return replace(made, grants={A1: ("search_notes", "read_note")})

@@ -21,7 +21,7 @@ NEGATIVE_NUMBERS: Final = {"ignore_unknown_options": True}
 """Lets `-1` be a mask value instead of an option."""
 
 Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_runs)]
-Sources = Annotated[str | None, typer.Option("--sources", "-s", metavar="DIR")]
+Sources = Annotated[list[str] | None, typer.Option("--sources", "-s", metavar="DIR")]
 Unresolved = Annotated[bool, typer.Option("--allow-unresolved")]
 Forbid = Annotated[
     list[str] | None, typer.Option("--forbid", metavar="DOMAIN", autocompletion=complete_domains)
@@ -78,7 +78,7 @@ def plan(
 
     draft = Draft(
         goal=goal,
-        sources=sources,
+        sources=tuple(sources or ()),
         allow_unresolved=allow_unresolved,
         forbid=tuple(forbid or ()),
         file=file,
@@ -132,7 +132,11 @@ def run(
     from orchestrator.interfaces.cli.bodies.running import run
 
     draft = Draft(
-        goal=what, sources=sources, allow_unresolved=allow_unresolved, forbid=tuple(forbid or ()), file=None
+        goal=what,
+        sources=tuple(sources or ()),
+        allow_unresolved=allow_unresolved,
+        forbid=tuple(forbid or ()),
+        file=None,
     )
     return perform(context, lambda session: run(session, draft, approve=approve))
 

@@ -16,7 +16,14 @@ from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound
 from agents.roster import UnknownAgent
 from graphs.editing.errors import EditError
 from masks.errors import MaskError, UnknownDomain
-from orchestrator.core.errors import InvalidProposal, RunError, SourcesMissing, UnknownRequest
+from orchestrator.core.errors import (
+    InvalidProposal,
+    ModelUnavailable,
+    RunError,
+    SeveralSources,
+    SourcesMissing,
+    UnknownRequest,
+)
 from orchestrator.core.events import UnreadableEvent
 from orchestrator.core.requests import InvalidAnswer
 from orchestrator.core.transition import BrokenLog
@@ -86,6 +93,14 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "maskgrad plan GOAL --sources FOLDER",
         "zh": "maskgrad plan 目标 --sources 文件夹",
     },
+    "several_sources": {
+        "en": "maskgrad plan GOAL --sources FOLDER",
+        "zh": "maskgrad plan 目标 --sources 文件夹",
+    },
+    **{
+        code: {"en": "maskgrad export RUN --format yaml", "zh": "maskgrad export RUN --format yaml"}
+        for code in ("sub_task_unsupported", "model_unavailable", "versions_differ")
+    },
     "unknown_domain": {"en": "maskgrad domains", "zh": "maskgrad domains"},
     "unknown_agent": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
     "mask_value_invalid": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
@@ -133,9 +148,17 @@ def kind_of(error: BaseException) -> ErrorKind | None:
         case InvalidProposal() | EditError():
             return "invalid"
         case (
-            SourcesMissing() | MaskError() | EmptyGoal() | InvalidAnswer() | InvalidSetting() | NotStorable()
+            SourcesMissing()
+            | SeveralSources()
+            | MaskError()
+            | EmptyGoal()
+            | InvalidAnswer()
+            | InvalidSetting()
+            | NotStorable()
         ):
             return "usage"
+        case ModelUnavailable():
+            return "unavailable"
         case RunBusy() | StoreBusy():
             return "busy"
         case RunError() | HeadMoved() | AlreadyRecorded() | StaleLease():

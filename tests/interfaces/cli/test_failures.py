@@ -21,10 +21,14 @@ from masks.errors import MaskValueError, UnknownDomain
 from orchestrator.core import errors as run_errors
 from orchestrator.core.errors import (
     InvalidProposal,
+    ModelUnavailable,
     NoReport,
+    SeveralSources,
     SourcesMissing,
     StaleApproval,
+    SubTaskUnsupported,
     UnknownRequest,
+    VersionsDiffer,
     WrongState,
 )
 from orchestrator.core.events import UnreadableEvent
@@ -87,6 +91,10 @@ CASES = [
     Case(InvalidProposal({"en": ("bad",), "zh": ("坏",)}), "invalid", 2, "invalid_proposal"),
     Case(UnknownRequest("r-1.q1", ()), "not_found", 2, "unknown_request"),
     Case(SourcesMissing(), "usage", 2, "sources_missing"),
+    Case(SeveralSources(("/a", "/b")), "usage", 2, "several_sources"),
+    Case(SubTaskUnsupported("r-1", "b", "human"), "state", 2, "sub_task_unsupported"),
+    Case(ModelUnavailable("r-1", "A1", "model", "p:m"), "unavailable", 6, "model_unavailable"),
+    Case(VersionsDiffer("r-1", "registry", "ab", "cd"), "state", 2, "versions_differ"),
     Case(UnknownDomain("x", ()), "not_found", 2, "unknown_domain"),
     Case(MaskValueError("1.2"), "usage", 2, "mask_value_invalid"),
     Case(EmptyGoal(""), "usage", 2, "empty_goal"),

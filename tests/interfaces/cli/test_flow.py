@@ -152,6 +152,7 @@ def test_a_file_with_a_cycle_is_refused_with_its_path_and_creates_nothing(desk: 
     [
         (("--sources", "/nowhere/at/all"), "folder_not_found"),
         ((), "sources_missing"),
+        (("--sources", "/a", "--sources", "/b"), "several_sources"),
     ],
 )
 def test_a_goal_without_its_notes_creates_nothing(desk: Desk, argv: tuple[str, ...], code: str) -> None:

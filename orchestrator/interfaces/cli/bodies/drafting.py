@@ -28,7 +28,7 @@ class Draft:
     """What a draft is asked for with, as it was typed."""
 
     goal: str
-    sources: str | None
+    sources: tuple[str, ...]
     allow_unresolved: bool
     forbid: tuple[str, ...]
     file: str | None
@@ -44,7 +44,7 @@ def draft_run(session: Session, draft: Draft) -> RunState:
 
     With a file, revision 1 is the planner's and revision 2 the file's; nothing is created when the file has errors.
     Raises `EmptyGoal`, `FolderNotFound`, `UnknownDomain`, `DesignError`, `SourcesMissing` for a plan that searches
-    without a folder, `InvalidProposal` and `NotFound` for a file, and what the store raises.
+    without a folder, `SeveralSources`, `InvalidProposal` and `NotFound` for a file, and what the store raises.
     """
     if draft.file is not None:
         return _from_file(session, draft)
@@ -57,11 +57,10 @@ def draft_run(session: Session, draft: Draft) -> RunState:
 
 def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunState:
     shop = session.shop()
-    if draft.sources is None and _searches(draft_proposal(shop, goal_of(draft.goal, (), None), options)):
+    if not draft.sources and _searches(draft_proposal(shop, goal_of(draft.goal, (), None), options)):
         # Found before a run exists: its goal could not be given a folder afterwards.
         raise SourcesMissing
-    sources = (Path(draft.sources),) if draft.sources is not None else ()
-    return submit(shop, draft.goal, sources=sources, options=options)
+    return submit(shop, draft.goal, sources=[Path(folder) for folder in draft.sources], options=options)
 
 
 def _from_file(session: Session, draft: Draft) -> RunState:
