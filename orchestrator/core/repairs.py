@@ -30,15 +30,21 @@ def memory_key(state: RunState, name: NodeId, repair_kind: str, domain: str) -> 
 def blamed_parent(state: RunState, node: NodeState, blockage: Blockage) -> NodeId | None:
     """Return the accepted sub-task upstream to go back to: the blamed one, else the parent that completed last.
 
-    `None` when there is none; the sub-task then goes back to itself (semantics 5, class B).
+    Never one whose output a person took as it is: that decision stands. `None` when there is none; the sub-task then
+    goes back to itself (semantics 5, class B).
     """
     index = approved_index(state)
     if blockage.blamed is not None:
         blamed = NodeId(blockage.blamed)
-        if blamed in index and blamed in index.ancestors(node.id) and state.node(blamed).status == "accepted":
+        if blamed in index and blamed in index.ancestors(node.id) and _may_be_redone(state, blamed):
             return blamed
-    completed = [p for p in index.predecessors(node.id) if state.node(p).status == "accepted"]
+    completed = [p for p in index.predecessors(node.id) if _may_be_redone(state, p)]
     return max(completed, key=lambda p: state.node(p).done_seq, default=None)
+
+
+def _may_be_redone(state: RunState, name: NodeId) -> bool:
+    node = state.node(name)
+    return node.status == "accepted" and node.accepted is not None and not node.accepted.as_is
 
 
 def correction(

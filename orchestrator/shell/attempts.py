@@ -246,6 +246,13 @@ class _Orders:
             if state.node(name).status == "accepted" and accepted is not None:
                 self._inputs[name] = runner.output(accepted.output)
                 self._verifications[name] = accepted.verification
+        self._taken_as_is = {
+            name: runner.output(accepted.output)
+            for name in sorted(state.index.ancestors(job.key.node), key=state.index.rank)
+            if state.node(name).status == "accepted"
+            and (accepted := state.node(name).accepted) is not None
+            and accepted.as_is
+        }
 
     def on(self, path: Literal[1, 2], guards: tuple[str, ...] = ()) -> WorkOrder:
         """Return the worker's order on a path, with guards beyond those of repairs."""
@@ -284,6 +291,7 @@ class _Orders:
             extended_domains=self._node.extended,
             params=self.on(result.path).params,
             verifications=self._verifications,
+            taken_as_is=self._taken_as_is,
         )
 
     def finalised(self, result: WorkResult) -> WorkResult:

@@ -35,7 +35,7 @@ class Delivery:
         assert state.sha256 is not None, "only an approved run is delivered"
         lang = state.proposal.goal.lang
         terminals = self._terminals(state)
-        missing = (*missing_from(state.proposal.contract, terminals), *_given_up(state))
+        missing = (*missing_from(state.proposal.contract, terminals), *_given_up(state), *_taken_as_is(state))
         gaps = tuple(gap.text(lang) for gap in missing)
         outcome = _outcome(state, terminals, core_missing=any(gap.core for gap in missing))
         facts = run_facts(
@@ -86,6 +86,20 @@ def _given_up(state: RunState) -> tuple[Gap, ...]:
         Gap(code="given_up", subject=state.index.subtask(name).title)
         for name in state.index.order
         if state.node(name).status == "skipped" and state.node(name).skipped_because != "optional"
+    )
+
+
+def _taken_as_is(state: RunState) -> tuple[Gap, ...]:
+    """Sub-tasks before the last ones whose output a person took; the acceptor names the last ones itself."""
+    assert state.index is not None, "only an approved run is delivered"
+    exits = frozenset(state.index.exits)
+    return tuple(
+        Gap(code="not_verified", subject=state.index.subtask(name).title)
+        for name in state.index.order
+        if name not in exits
+        and state.node(name).status == "accepted"
+        and (accepted := state.node(name).accepted) is not None
+        and accepted.as_is
     )
 
 

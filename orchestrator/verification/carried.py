@@ -59,11 +59,15 @@ def lost_marks(claim: Claim, inputs: Iterable[WorkOutput]) -> tuple[LeakMark, ..
     A claim repeats the inputs' claims of its id; one with an id of its own repeats those that rest on exactly its
     evidence, or say the same on some of it.
     """
-    handed = [other for output in inputs for other in output.claims]
-    carried = [other for other in handed if other.id == claim.id]
-    repeated = carried or [other for other in handed if _repeats(claim, other)]
-    marks = dict.fromkeys(mark for other in repeated for mark in other.leaks)
+    marks = dict.fromkeys(mark for other in repeated_claims(claim, inputs) for mark in other.leaks)
     return tuple(mark for mark in marks if mark not in claim.leaks)
+
+
+def repeated_claims(claim: Claim, inputs: Iterable[WorkOutput]) -> tuple[Claim, ...]:
+    """Return the claims of `inputs` that `claim` repeats: those of its id, else those on the same grounds."""
+    handed = [other for output in inputs for other in output.claims]
+    carried = tuple(other for other in handed if other.id == claim.id)
+    return carried or tuple(other for other in handed if _repeats(claim, other))
 
 
 def with_carried_marks(output: WorkOutput, inputs: Iterable[WorkOutput]) -> WorkOutput:

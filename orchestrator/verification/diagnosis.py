@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.evidence import Evidence
 from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import Diagnosis, Finding, RootCause, View, ViewFinding
-from orchestrator.verification.carried import handed_on
-from orchestrator.verification.judging import Case, Judged
+from orchestrator.verification.judging import Case, Judged, handed_down
 from orchestrator.verification.questions import effective_params
 from orchestrator.verification.wording import said
 
@@ -214,7 +212,7 @@ def _upstream(case: Case, false: Sequence[Judged]) -> Iterator[_Reason]:
         evidence = said(lang, en="a required input was not handed over", zh="缺少必需的输入")
         yield _Reason(cause=RootCause.INPUT, strength=INCOMPLETE_INPUT, evidence=evidence)
     for node, output in order.inputs.items():
-        if not output.text.strip() and not output.claims:
+        if not output.text.strip() and not output.claims and node not in order.taken_as_is:
             evidence = said(lang, en=f"the input of {node!r} is empty", zh=f"{node!r} 的输入为空")
             yield _Reason(cause=RootCause.INPUT, strength=INCOMPLETE_INPUT, evidence=evidence, blamed=node)
     groups = _ASKING.get(order.subtask.operation, ())
@@ -240,30 +238,8 @@ def _downstream(case: Case, false: Sequence[Judged], findings: Sequence[Finding]
 
 
 def _unchanged_inputs(case: Case, judged: Judged) -> tuple[str, ...]:
-    """Return the sub-tasks that handed down what is falsified about a claim: the claim or the evidence, unchanged."""
-    if judged.upstream is not None:
-        return (judged.upstream,)
-    order, claim = case.order, judged.part.claim
-    if judged.defect == "shown_otherwise":
-        return ()
-    handed = [
-        str(node)
-        for node, other in handed_on(claim.id, order.inputs)
-        if other.statement == claim.statement and other.evidence == claim.evidence
-    ]
-    grounds = {each.ground for each in judged.traced if each.defect is not None and each.ground}
-    if not grounds:
-        return tuple(handed)
-    own = [case.material.evidence[ground] for ground in grounds]
-    return tuple(
-        str(node)
-        for node, output in order.inputs.items()
-        if any(_same_evidence(mine, other) for mine in own for other in output.evidence)
-    )
-
-
-def _same_evidence(one: Evidence, other: Evidence) -> bool:
-    return (one.source, one.locator, one.text) == (other.source, other.locator, other.text)
+    """Return the inputs that may be blamed for what is falsified: nobody is for what a person took as it is."""
+    return tuple(node for node in handed_down(case, judged) if node not in case.order.taken_as_is)
 
 
 def _domains(case: Case, judged: Judged) -> tuple[str, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agents.evidence import ClaimId, EvidenceId
+from agents.evidence import ClaimId, Evidence, EvidenceId
+from agents.results import WorkOutput
+from graphs.plan import NodeId
 from orchestrator.core.claims import (
     ClaimVerdict,
     Falsified,
@@ -13,7 +15,7 @@ from orchestrator.core.claims import (
     Uncertain,
     Verdict,
 )
-from orchestrator.verification.carried import upstream_verdicts
+from orchestrator.verification.carried import handed_on, repeated_claims, upstream_verdicts
 from orchestrator.verification.conflicts import Disagreement, contested, disagreements
 from orchestrator.verification.ports import CheckOrder, Defect
 from orchestrator.verification.shown import Shown, shown_claims, shows
@@ -76,10 +78,11 @@ def judge(case: Case, trace: Trace, facts: Collection[EvidenceId], level: Level)
     """Return a verdict for each claim, in their order, from the `facts` that are to be traced.
 
     A claim is as good as the worst of its evidence, its own words and the words in which the text shows it; a carried
-    claim is never better than upstream; what a model knew by itself is at best uncertain. A claim of which some facts
-    are left out stays untraced, unless one of the others falsifies it.
+    claim is never better than upstream; what a model knew by itself is at best uncertain, and so is what comes from an
+    output that a person took as it is: that was decided, and is not falsified again. A claim of which some facts are
+    left out stays untraced, unless one of the others falsifies it.
     """
-    judged = [_judge_one(part, case, trace, facts, level) for part in case.parts]
+    judged = [_as_it_was_taken(_judge_one(part, case, trace, facts, level), case) for part in case.parts]
     verdicts = {each.verdict.claim: each.verdict for each in judged}
     found = disagreements(case.order.result.output, case.by_claim, case.material)
     return tuple(
@@ -91,6 +94,51 @@ def judge(case: Case, trace: Trace, facts: Collection[EvidenceId], level: Level)
 def with_verdict(judged: Judged, verdict: Verdict) -> Judged:
     """Return `judged` with another verdict than `Falsified`."""
     return replace(judged, verdict=replace(judged.verdict, verdict=verdict), defect=None, upstream=None)
+
+
+def handed_down(case: Case, judged: Judged) -> tuple[str, ...]:
+    """Return the inputs that handed down what is falsified about a claim: the claim or the evidence, unchanged."""
+    return (judged.upstream,) if judged.upstream is not None else _handed(case, judged, case.order.inputs)
+
+
+def _handed(case: Case, judged: Judged, outputs: Mapping[NodeId, WorkOutput]) -> tuple[str, ...]:
+    claim = judged.part.claim
+    if judged.defect == "shown_otherwise":
+        return ()
+    grounds = {each.ground for each in judged.traced if each.defect is not None and each.ground}
+    if not grounds:
+        return tuple(
+            str(node)
+            for node, other in handed_on(claim.id, outputs)
+            if other.statement == claim.statement and other.evidence == claim.evidence
+        )
+    own = [case.material.evidence[ground] for ground in grounds]
+    return tuple(
+        str(node)
+        for node, output in outputs.items()
+        if any(_same_evidence(mine, other) for mine in own for other in output.evidence)
+    )
+
+
+def _same_evidence(one: Evidence, other: Evidence) -> bool:
+    return (one.source, one.locator, one.text) == (other.source, other.locator, other.text)
+
+
+def _as_it_was_taken(judged: Judged, case: Case) -> Judged:
+    """Return `judged`, at best uncertain where it comes from an output that a person took as it is."""
+    taken = case.order.taken_as_is
+    if judged.falsified:
+        names = [node for node in (judged.upstream, *_handed(case, judged, taken)) if node in taken]
+    else:
+        names = [str(node) for node, output in taken.items() if repeated_claims(judged.part.claim, (output,))]
+    if not names:
+        return judged
+    reason = said(
+        case.order.lang,
+        en=f"a person took the output of {names[0]!r} as it is: not verified",
+        zh=f"{names[0]!r} 的输出由人按现状接受：未核验",
+    )
+    return with_verdict(judged, Uncertain(reason=reason))
 
 
 def _disputed(

@@ -99,6 +99,9 @@ class CheckOrder:
     """The sub-task's parameters after corrections; empty: those of the plan."""
     verifications: Mapping[NodeId, Verification] = field(default_factory=dict)
     """The verifications of the inputs, where there are any: a carried claim is never more certain than there."""
+    taken_as_is: Mapping[NodeId, WorkOutput] = field(default_factory=dict)
+    """Outputs upstream, at any distance, that a person took without a passed check: what comes from them is at best
+    uncertain, and not falsified again."""
 
 
 class L1Checker(Protocol):

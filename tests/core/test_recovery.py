@@ -676,6 +676,13 @@ class TestAnswers:
         assert done.started("b") == 2
         assert done.state.status == "completed"
 
+    def test_what_a_person_took_is_not_blamed(self) -> None:
+        by_b = rejected(failure("falsified", cause=RootCause.INPUT, blamed="b"))
+        script = {"b": [self.falsified, self.falsified], "c": [by_b]}
+        done = run(CHAIN, script, answers=[Answer(choice="accept")])
+        assert done.backtracks()[-1].plan.repair.node == "c"
+        assert (done.started("b"), done.answered, done.state.status) == (2, 1, "completed")
+
     def test_abandon_goes_on_without_it(self) -> None:
         done = self.ask(Answer(choice="abandon", guidance="not worth it"))
         (skipped,) = [e.body for e in done.log if isinstance(e.body, NodesSkipped)]

@@ -143,6 +143,31 @@ class TestChoices:
         assert (await stage.execute(run)).status == "blocked"
 
 
+async def test_one_accept_of_a_sub_task_in_the_middle_is_enough_and_the_report_says_so(
+    notes: NoteFolder,
+) -> None:
+    store = MemoryStore()
+    forged = says(
+        notes.quoted("a", "storage.md", ROWS, question="Why?", instead="The database keeps 43 rows.")
+    )
+    script: Script = {(n("a"), EVERY): forged, (n("b"), EVERY): passes_on, (n("c"), EVERY): passes_on}
+    _, run, request = await suspended(notes, proposal(plan("a>b b>c")), script, store)
+    other = set_stage(notes, script, store=store)
+    answer(other.shop, request, Answer(choice="accept"), by="ann")
+    done = await other.execute(run)
+    assert done.status == "partial"
+    assert len(other.bodies(run, RequestOpened)) == 1
+    assert other.orders("a") == []
+    assert done.gaps == (
+        "Why?: answered, but no source confirms it",
+        "Look into a: taken as it is, not verified",
+    )
+    (citation,) = report_of(other.shop, run).citations
+    assert citation.verdict is not None
+    assert citation.verdict.kind == "uncertain"
+    assert "not verified" in citation.verdict.reason
+
+
 class BrokenSource:
     """A fact source whose disk is gone."""
 

@@ -193,6 +193,7 @@ def order(
     leaks: tuple[Leak, ...] = (),
     inputs: Mapping[NodeId, WorkOutput] | None = None,
     verifications: Mapping[NodeId, Verification] | None = None,
+    taken_as_is: Mapping[NodeId, WorkOutput] | None = None,
     lang: Lang = "en",
     seed: str = "seed",
     terminal: bool = False,
@@ -232,6 +233,7 @@ def order(
         extended_domains=extended,
         params=corrected or {},
         verifications=verifications or {},
+        taken_as_is=taken_as_is or {},
     )
 
 
