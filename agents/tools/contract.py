@@ -161,7 +161,8 @@ class ModelReply:
 class BudgetExhausted(Exception):
     """Raised by a broker when a call would exceed the sub-task's or the run's budget.
 
-    Workers let it pass; the attempt ends with a typed stop, never as complete.
+    A worker answers with what it has and leaves the rest open as `limit_reached`, or lets it pass where it has nothing;
+    then the attempt ends with a typed stop, never as complete.
     """
 
     def __init__(self, limit: str, used: float, allowed: float) -> None:

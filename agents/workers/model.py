@@ -26,7 +26,7 @@ from agents.evidence import (
 )
 from agents.operations import field_name, tools_of
 from agents.prompts import WORK_SCHEMA, Excerpt, render_prompt, repair_messages
-from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
+from agents.results import Need, OpenQuestion, OpenReason, WorkOutput, WorkResult
 from agents.tools.contract import (
     Broker,
     FinalAnswer,
@@ -91,7 +91,7 @@ class ModelWorker:
         """Return the model's claims with citations, its open questions and its needs.
 
         Raises `WorkFailed` when the model can't be reached or refuses, and `invalid_output` when it gives nothing
-        usable after `MAX_REPAIRS` repairs; lets `BudgetExhausted` pass.
+        usable after `MAX_REPAIRS` repairs; lets the `BudgetExhausted` of a model call pass.
         """
         if self.functions is not None and order.subtask.kind == "function":
             return await self.functions.work(order, broker)
@@ -151,7 +151,7 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
 async def _material(
     order: WorkOrder, questions: Sequence[str], broker: Broker
 ) -> tuple[tuple[_Piece, ...], tuple[str, ...]]:
-    """Return the numbered material and the queries that were searched."""
+    """Return the numbered material and the queries that were searched, in the order of the questions."""
     handed = _handed_in(order)
     if not tools_of(order.subtask.operation):
         return _numbered(handed), ()
@@ -160,10 +160,20 @@ async def _material(
     material = Material()
     item = (order.params or order.subtask.params).get("item")
     queries = [f"{item} {question}" if isinstance(item, str) else question for question in questions]
-    queries = queries or [order.subtask.title]
-    for query in queries:
-        material.add_hits(await reader.search(query, 0))
-    return _numbered((*handed, *_selected(material, access))), tuple(queries)
+    searched: list[str] = []
+    for query in (queries or [order.subtask.title])[: _searches(order)]:
+        hits = await reader.search(query, 0)
+        if hits is None:
+            break
+        material.add_hits(hits)
+        searched.append(query)
+    return _numbered((*handed, *_selected(material, access))), tuple(searched)
+
+
+def _searches(order: WorkOrder) -> int:
+    """Return how many searches the attempt's limits leave beside the model's answer and its repairs."""
+    limits = order.limits
+    return max(0, min(limits.max_tool_calls, limits.max_actions - 1 - MAX_REPAIRS))
 
 
 def _selected(material: Material, access: Access) -> list[_Piece]:
@@ -253,10 +263,11 @@ class _Answer:
     def output(self, searched: Sequence[str]) -> WorkOutput:
         """Return what was taken over; questions without a claim are open."""
         answered = {claim.question for claim in self.claims.values()}
+        unsearched = self.questions[len(searched) :] if tools_of(self.order.subtask.operation) else ()
         open_questions = tuple(
             OpenQuestion(
                 question=question,
-                reason="not_answerable" if self.pieces else "not_found",
+                reason="limit_reached" if question in unsearched else self._reason(),
                 searched=tuple(searched),
             )
             for question in self.questions
@@ -270,6 +281,9 @@ class _Answer:
             open_questions=open_questions,
             fields=self._fields(),
         )
+
+    def _reason(self) -> OpenReason:
+        return "not_answerable" if self.pieces else "not_found"
 
     def _text(self) -> str:
         parts: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from agents.tools.contract import Broker
-from graphs.contract import Lang
+from graphs.contract import Lang, Limits
 from graphs.plan import NodeId, SubTask
 from masks.bands import Thresholds
 
@@ -32,6 +32,8 @@ class WorkOrder:
     """The sub-task's parameters after corrections (a repair of class B may have changed them)."""
     guards: tuple[str, ...] = ()
     """Process guards injected by repairs (specification 4.6), in order."""
+    limits: Limits = field(default_factory=Limits)
+    """Of the attempt, as the contract sets them; the broker holds the worker to them."""
 
 
 WorkFailureKind = Literal[
@@ -65,7 +67,7 @@ class Worker(Protocol):
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
         """Return the result of `order`.
 
-        Raises `WorkFailed` when there is no result, lets `BudgetExhausted` pass, and raises nothing for an
-        unanswerable question.
+        Raises `WorkFailed` when there is no result, and nothing for an unanswerable question. `BudgetExhausted`
+        passes where nothing was made yet; a search that it ends is answered with what was found.
         """
         ...

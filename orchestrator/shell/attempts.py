@@ -265,6 +265,7 @@ class _Orders:
             inputs=self._inputs,
             params={**self._subtask.params, **dict(self._node.params.items())},
             guards=(*self._node.guards, *guards),
+            limits=self._proposal.contract.limits,
         )
 
     def check(self, result: WorkResult, scan: LeakScan) -> CheckOrder:

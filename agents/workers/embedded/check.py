@@ -140,8 +140,7 @@ class CheckWorker:
 
         `fields` says in words what was found, by statement. A claim of an input is held against sources independent
         of its own; it is carried on unchanged, and a sentence that says otherwise makes a conflict with it. Raises
-        `WorkFailed` (`bad_request`) with neither statements nor inputs, and for tools that can't be used; lets
-        `BudgetExhausted` pass.
+        `WorkFailed` (`bad_request`) with neither statements nor inputs, and for tools that can't be used.
         """
         statements = texts_of(order.params, "statements")
         carried = carry(order.inputs)
@@ -237,7 +236,7 @@ def _result(order: WorkOrder, checked: Sequence[_Checked], carried: Carried) -> 
 def _reason(one: _Checked, needs: Sequence[Need]) -> OpenReason:
     if any(need.question == one.statement for need in needs):
         return "domain_closed"
-    if not one.inquiry.queries:
+    if not one.inquiry.queries or one.inquiry.stopped:
         return "limit_reached"
     return "not_answerable" if one.inquiry.ranked else "not_found"
 

@@ -237,6 +237,8 @@ def _open(inquiry: Inquiry) -> OpenQuestion:
 def _reason(inquiry: Inquiry) -> OpenReason:
     if answerability(inquiry.question, inquiry.matcher, inquiry.closed).answered:
         return "domain_closed"
+    if inquiry.stopped:
+        return "limit_reached"
     if inquiry.limited and (not inquiry.rounds or inquiry.rounds[-1].new_evidence):
         return "limit_reached"
     if not inquiry.ranked and not inquiry.closed:

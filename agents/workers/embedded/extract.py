@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.evidence import Claim, Evidence, LeakMark, Source, claim_of, quote, with_leak
 from agents.operations import field_name
-from agents.results import OpenQuestion, WorkOutput, WorkResult
+from agents.results import OpenQuestion, OpenReason, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import is_cjk
 from agents.tools.contract import Broker
@@ -58,7 +58,7 @@ class ExtractWorker:
         Without `rows`, each row of a table in the notes with such a header is one, else each note that fills a
         column. A cell holds what a table of the notes gives for it, else the sentence that says it. `fields` gives
         the filled cells by `field_name`. Raises `WorkFailed` (`bad_request`) without columns and for tools that can't
-        be used; lets `BudgetExhausted` pass.
+        be used.
         """
         columns, rows = texts_of(order.params, "columns"), texts_of(order.params, "rows")
         if not columns:
@@ -115,6 +115,10 @@ class ExtractWorker:
         offset: int | None = 0
         while offset is not None and reader.calls < self.limits.tool_calls:
             data = await reader.search(query, offset)
+            if data is None:
+                overview.stopped = True
+                overview.queries = overview.queries if offset else []
+                break
             overview.material.add_hits(data)
             offset = data["next_offset"]
         overview.limited = offset is not None
@@ -187,6 +191,7 @@ def _cell_of_note(overview: Inquiry, passages: Sequence[Passage], name: str, col
         access=overview.access,
         material=material,
         queries=list(overview.queries),
+        stopped=overview.stopped,
     )
     cell.judge()
     return cell
@@ -262,8 +267,9 @@ def _empty_cells(found: _Table) -> tuple[OpenQuestion, ...]:
     """Give the cells that a table of the notes leaves empty and nobody asked for elsewhere."""
     asked = {cell.asked for cell in found.cells}
     searched = tuple(found.overview.queries) if found.overview else ()
+    reason: OpenReason = "limit_reached" if found.overview and found.overview.stopped else "not_found"
     return tuple(
-        OpenQuestion(question=name, reason="not_found", searched=searched)
+        OpenQuestion(question=name, reason=reason, searched=searched)
         for row, copied in found.copied.items()
         for column in found.columns
         if column not in copied.cells and (name := field_name(row, column)) not in asked

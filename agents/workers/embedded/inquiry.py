@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log
 from typing import Any, Final
 
 from agents.evidence import SourceId
 from agents.results import SearchRound
-from agents.tools.contract import Broker, ToolCall, ToolError
+from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolError
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.matching import Matcher, matcher_for
 from agents.workers.embedded.material import Material, Passage
@@ -29,6 +29,7 @@ from agents.workers.embedded.support import (
     supports,
 )
 from agents.workers.ports import WorkFailed, WorkFailureKind
+from graphs.contract import Limits
 
 BARREN_ROUNDS: Final = 2
 """Rounds in a row without new evidence that end a search (seed 004, 3.5)."""
@@ -61,6 +62,11 @@ class ResearchLimits:
     rounds: int = MAX_ROUNDS
     """Per question; 1 is a single look-up."""
 
+    def within(self, limits: Limits) -> ResearchLimits:
+        """Return these limits, lowered so far that a broker which keeps to `limits` performs every call."""
+        allowed = min(limits.max_tool_calls, limits.max_actions)
+        return replace(self, tool_calls=min(self.tool_calls, allowed))
+
 
 @dataclass(slots=True)
 class NotesReader:
@@ -68,11 +74,13 @@ class NotesReader:
 
     broker: Broker
     calls: int = 0
+    exhausted: bool = False
+    """Whether the attempt's budget (its time, say) ended before the worker's own limits did: no call is made again."""
     _known: dict[str, Mapping[str, Any] | ToolError] = field(default_factory=dict)
     """Results by call: two fields of one thing often need the same section."""
 
-    async def search(self, query: str, offset: int) -> Mapping[str, Any]:
-        """Return the data of a search; raises `WorkFailed` if the tool can't be used."""
+    async def search(self, query: str, offset: int) -> Mapping[str, Any] | None:
+        """Return the data of a search; `None` if the budget is exhausted. Raises `WorkFailed` for an unusable tool."""
         arguments = {"query": query[:1000], "limit": HITS, "offset": offset}
         result = await self._call(ToolCall(tool="search_notes", arguments=arguments))
         if isinstance(result, ToolError):
@@ -80,7 +88,10 @@ class NotesReader:
         return result
 
     async def read(self, passage: Passage) -> Mapping[str, Any] | None:
-        """Return the data of a reading of the passage's section; `None` if the note is gone."""
+        """Return the data of a reading of the passage's section; `None` if the note is gone or the budget exhausted.
+
+        Raises `WorkFailed` for an unusable tool.
+        """
         first, last = passage.section
         arguments = {"source": passage.source.id, "start_line": first, "end_line": last}
         result = await self._call(ToolCall(tool="read_note", arguments=arguments))
@@ -90,11 +101,17 @@ class NotesReader:
             raise _failed(result)
         return result
 
-    async def _call(self, call: ToolCall) -> Mapping[str, Any] | ToolError:
+    async def _call(self, call: ToolCall) -> Mapping[str, Any] | ToolError | None:
         key = json.dumps([call.tool, call.arguments], sort_keys=True)
         if key not in self._known:
+            if self.exhausted:
+                return None
+            try:
+                result = await self.broker.call_tool(call)
+            except BudgetExhausted:
+                self.exhausted = True
+                return None
             self.calls += 1
-            result = await self.broker.call_tool(call)
             self._known[key] = result if isinstance(result, ToolError) else result.data
         return self._known[key]
 
@@ -123,6 +140,8 @@ class Inquiry:
     """Rounds in a row without new evidence."""
     limited: bool = False
     """Whether a limit ended the search."""
+    stopped: bool = False
+    """Whether the attempt's budget ended the search, whatever it would still have brought."""
 
     @property
     def matcher(self) -> Matcher:
@@ -185,8 +204,11 @@ class Inquiry:
 async def search_round(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits, allowance: int) -> bool:
     """Run one round of at most `allowance` tool calls; return whether another one could bring more.
 
-    Raises `WorkFailed` if the notes can't be reached; lets `BudgetExhausted` pass.
+    Raises `WorkFailed` if the notes can't be reached.
     """
+    if reader.exhausted:
+        inquiry.limited = inquiry.stopped = True
+        return False
     if len(inquiry.rounds) >= limits.rounds or allowance < 1:
         inquiry.limited = True
         return False
@@ -194,6 +216,9 @@ async def search_round(inquiry: Inquiry, reader: NotesReader, limits: ResearchLi
     if query is None:
         return False
     hits = await _gather(inquiry, query, reader, reader.calls + allowance)
+    if hits is None:
+        inquiry.limited = inquiry.stopped = True
+        return False
     new = inquiry.judge()
     inquiry.barren = 0 if new else inquiry.barren + 1
     settled = inquiry.settled()
@@ -232,18 +257,27 @@ def _query(inquiry: Inquiry) -> Query | None:
     )
 
 
-async def _gather(inquiry: Inquiry, query: Query, reader: NotesReader, until: int) -> int:
-    """Run one query: one page (the first query two), then read the best sections that came in part."""
+async def _gather(inquiry: Inquiry, query: Query, reader: NotesReader, until: int) -> int | None:
+    """Run one query: one page (the first query two), then read the best sections that came in part.
+
+    Return how many hits came; `None` if the budget left no search at all.
+    """
     pages = FIRST_PAGES if not inquiry.queries else 1
-    inquiry.queries.append(query.text)
     offset: int | None = 0
-    hits = 0
+    hits, searched = 0, False
     while offset is not None and pages > 0 and reader.calls < until:
         data = await reader.search(query.text, offset)
+        if data is None:
+            break
+        if not searched:
+            searched = True
+            inquiry.queries.append(query.text)
         inquiry.material.add_hits(data)
         hits += len(data["hits"])
         offset = data["next_offset"]
         pages -= 1
+    if not searched:
+        return None
     for passage in _to_read(inquiry)[: max(0, min(READINGS, until - reader.calls))]:
         read = await reader.read(passage)
         if read is not None:

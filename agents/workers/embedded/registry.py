@@ -75,4 +75,4 @@ class EmbeddedWorker:
         factory = WORKERS.get(order.subtask.operation)
         if factory is None:
             raise UnknownOperation(order.subtask.operation)
-        return await factory(self.limits).work(order, broker)
+        return await factory(self.limits.within(order.limits)).work(order, broker)

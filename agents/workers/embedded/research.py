@@ -38,8 +38,7 @@ class ResearchWorker:
         """Return quoted answers to `params["questions"]`, or to `params["fields"]` of `params["item"]`.
 
         `params["budget"]` sets the length of one answer (`DEFAULT_BUDGET`). Raises `WorkFailed` (`bad_request`) if
-        there is nothing to ask or the budget is no positive whole number, and for tools that can't be used; lets
-        `BudgetExhausted` pass.
+        there is nothing to ask or the budget is no positive whole number, and for tools that can't be used.
         """
         access = access_of(order)
         inquiries = _inquiries(order.params or order.subtask.params, access)

@@ -51,8 +51,7 @@ class SummariseWorker:
 
         `per_document` gives each note that was met its own. Where the limit on calls lets the worker see a part of the
         notes only, the text says so. A topic that the notes say nothing on stays open. Raises
-        `WorkFailed` (`bad_request`) for a `gather` without a topic, and for tools that can't be used; lets
-        `BudgetExhausted` pass.
+        `WorkFailed` (`bad_request`) for a `gather` without a topic, and for tools that can't be used.
         """
         topic = next(iter(texts_of(order.params, "topic")), None)
         if topic is None and order.subtask.operation == "gather":
@@ -110,6 +109,11 @@ async def _pages(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits) 
             inquiry.limited = True
             return met
         data = await reader.search(query, offset)
+        if data is None:
+            if offset == 0:
+                inquiry.queries.pop()
+            inquiry.limited = inquiry.stopped = True
+            return met
         new = inquiry.material.add_hits(data)
         met += new
         inquiry.judge()

@@ -1,4 +1,5 @@
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from agents.tools.contract import ModelReply, ModelRequest, ToolCall, ToolResult
 from agents.workers.model import MAX_REPAIRS, ModelWorker
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import ANY, ScriptedWorker
+from graphs.contract import Limits
 from graphs.plan import NodeId, SubTask
 from masks.bands import DEFAULT_THRESHOLDS
 from masks.domains import DomainId
@@ -128,6 +130,16 @@ async def test_citations_are_attached_by_code_from_the_excerpts_given(folder: Pa
     assert result.acted_through == ("prompt", "selection", "filter")
     assert [call.tool for call in broker.tool_calls] == ["search_notes"]
     assert len(model.requests) == 1
+
+
+async def test_searches_leave_room_for_the_model_and_what_was_not_searched_says_so(folder: Path) -> None:
+    questions = [f"What does an index cost in town {number}?" for number in range(3)]
+    limits = Limits(max_actions=1 + MAX_REPAIRS + 2)
+    said = claims({"statement": "An index costs 40 MB.", "excerpts": ["E1"], "question": 1})
+    result, _, broker = await run(folder, replace(order({"questions": questions}), limits=limits), said)
+    assert [call.arguments["query"] for call in broker.tool_calls] == questions[:2]
+    reasons = {gap.question: gap.reason for gap in result.output.open_questions}
+    assert reasons == {questions[1]: "not_answerable", questions[2]: "limit_reached"}
 
 
 async def test_excluded_evidence_is_not_shown_again(folder: Path) -> None:

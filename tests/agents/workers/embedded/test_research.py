@@ -298,10 +298,11 @@ async def test_a_tool_that_cannot_be_used_fails_the_work(code: str, kind: str) -
     assert failed.value.kind == kind
 
 
-async def test_an_exhausted_budget_passes() -> None:
+async def test_an_exhausted_budget_leaves_the_questions_open() -> None:
     asked = order("research", params={"questions": ["When?"]})
-    with pytest.raises(BudgetExhausted):
-        await ResearchWorker().work(asked, Refusing(BudgetExhausted("tool_calls", 19, 18)))
+    result = await ResearchWorker().work(asked, Refusing(BudgetExhausted("deadline_s", 901, 900)))
+    (gap,) = result.output.open_questions
+    assert (gap.reason, gap.searched) == ("limit_reached", ())
 
 
 @pytest.mark.parametrize("goal", [g for g in GOALS if g["questions"]], ids=lambda g: str(g["id"]))

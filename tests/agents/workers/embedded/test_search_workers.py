@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -11,12 +12,12 @@ from agents.citations import anchor, find_anchors, uncited
 from agents.evidence import LeakMark
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import BudgetExhausted, ToolCall, ToolError, ToolResult
+from agents.tools.contract import ToolCall, ToolError, ToolResult
 from agents.workers.embedded.check import finding_on
 from agents.workers.embedded.inquiry import ResearchLimits
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.ports import WorkFailed
-from graphs.contract import Lang
+from graphs.contract import Lang, Limits
 from masks.leaks.markers import find_markers
 from tests.agents.workers.material import (
     LibraryBroker,
@@ -362,10 +363,12 @@ async def test_computing_operations_need_no_broker(operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", ["gather", "summarise", "extract", "check"])
-async def test_an_exhausted_budget_passes_through_and_a_refused_tool_is_a_failure(operation: str) -> None:
+async def test_an_exhausted_budget_leaves_all_open_and_a_refused_tool_is_a_failure(operation: str) -> None:
     params = {"topic": "plant", "columns": ["price"], "statements": ["The plant stores 32 MWh"]}
-    with pytest.raises(BudgetExhausted):
-        await EmbeddedWorker().work(order(operation, {}, params), LibraryBroker(library(NOTES), most_calls=0))
+    broker = LibraryBroker(library(NOTES), most_calls=0)
+    output = (await EmbeddedWorker().work(order(operation, {}, params), broker)).output
+    assert output.claims == ()
+    assert [(gap.reason, gap.searched) for gap in output.open_questions] == [("limit_reached", ())]
     with pytest.raises(WorkFailed) as failed:
         await EmbeddedWorker().work(order(operation, {}, params), _Refusing())
     assert failed.value.kind == "tool_missing"
@@ -439,3 +442,41 @@ async def test_excluded_evidence_is_not_selected_again(
     again = await perform(operation, {**params, "exclude_evidence": falsified}, by_words_only=False)
     assert not {piece.id for piece in again.output.evidence} & set(falsified)
     assert all(value not in claim.statement for claim in again.output.claims)
+
+
+FOUR_QUESTIONS: Final = tuple(
+    f"What does the storage plant in Arby {verb}?" for verb in ("store", "approve", "weigh", "sing")
+)
+
+
+async def test_a_budget_that_ends_inside_a_search_keeps_what_was_found() -> None:
+    asked = order(
+        "research", {}, {"questions": ["How much energy does the plant store?", *FOUR_QUESTIONS[1:]]}
+    )
+    broker = LibraryBroker(library(NOTES), most_calls=2)
+    result = await EmbeddedWorker().work(asked, broker)
+    assert any("32 MWh" in claim.statement for claim in result.output.claims)
+    assert {gap.reason for gap in result.output.open_questions} == {"limit_reached"}
+    searched = {call.arguments["query"] for call in broker.calls[:2] if call.tool == "search_notes"}
+    assert {query for gap in result.output.open_questions for query in gap.searched} <= searched
+    assert not result.candidate_complete
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(max_actions=3), Limits(max_tool_calls=2), Limits(max_tool_calls=0)]
+)
+@pytest.mark.parametrize("operation", ["research", "gather", "summarise", "extract", "check"])
+async def test_workers_keep_to_the_limits_of_the_contract(operation: str, limits: Limits) -> None:
+    params: dict[str, Any] = {
+        "questions": FOUR_QUESTIONS,
+        "columns": ["Price", "Colour"],
+        "rows": ["LFP", "NMC", "XYZ"],
+        "statements": [f"The plant stores {number} MWh." for number in (31, 32, 33)],
+    }
+    if operation == "gather":
+        params["topic"] = "the plant in Arby"
+    broker = LibraryBroker(library(NOTES, by_words_only=False))
+    result = await EmbeddedWorker().work(replace(order(operation, {}, params), limits=limits), broker)
+    assert len(broker.calls) <= min(limits.max_actions, limits.max_tool_calls)
+    if not limits.max_tool_calls:
+        assert {gap.reason for gap in result.output.open_questions} == {"limit_reached"}
