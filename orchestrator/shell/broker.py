@@ -8,6 +8,7 @@ and receives the recorded results.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -41,6 +42,9 @@ from orchestrator.shell.ports import AttemptKey, Clock
 IDENTICAL_CALLS_STOP: Final = 3
 """The identical call is answered with a hint at the second time and stops the attempt at the third (003 2.4)."""
 
+BYTES_PER_TOKEN: Final = 4
+"""Of a model's input, for the reservation before a call; the usage that the model reports replaces it."""
+
 _TOOL_RESULT: TypeAdapter[ToolResult] = TypeAdapter(ToolResult)
 _MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 
@@ -60,14 +64,19 @@ class CallLedger:
 
 
 class Spending:
-    """What one attempt has used over all its steps: time, model time and model input tokens."""
+    """The one account of an attempt, which all its steps pay from: actions, tool calls, time, model time and tokens."""
 
     def __init__(self, clock: Clock) -> None:
         """Start the clock of the attempt."""
         self._clock = clock
         self._started = clock.monotonic()
+        self.actions = 0
+        self.tool_calls = 0
         self.model_tokens = 0
+        """Input tokens that were used, and those that calls under way have reserved."""
         self.model_time_s = 0.0
+        self.known: dict[str, ToolResult] = {}
+        """Results of the tool calls of the attempt, by digest: another path that needs one does not pay again."""
 
     @property
     def elapsed_s(self) -> float:
@@ -87,8 +96,9 @@ class Spending:
 class RecordingBroker:
     """The broker of one step (a stage and path) of one attempt; implements `agents.tools.contract.Broker`.
 
-    Actions and tool calls are limited per step: each is one agent's loop, and an attempt has at most three (path 1,
-    path 2, and one more under the suppression guard). Time and tokens are limited over the whole attempt.
+    An attempt has at most three steps (path 1, path 2, and one more under the suppression guard). Every limit is of the
+    attempt, so all of them pay from one account; what one step fetched is free for the next. Identical calls are
+    counted per step: each is a loop of its own.
     """
 
     def __init__(
@@ -114,33 +124,36 @@ class RecordingBroker:
         self._ledger = ledger
         self._spending = spending
         self._index = 0
-        self._tool_calls = 0
         self._seen: Counter[str] = Counter()
-        self._results: dict[str, ToolResult] = {}
 
     async def call_tool(self, call: ToolCall) -> ToolResult:
         """Validate, authorise, pay, perform and record `call`.
 
         Raises `BudgetExhausted` before performing it when a limit is reached, or at the third identical call.
         """
-        index = self._next_index()
         try:
             digest = digest_of({"tool": call.tool, "arguments": call.arguments})
         except (TypeError, ValueError):
             # Nothing to record or to recognise again: it has no form as JSON.
+            self._next_index()
             return _denied("DECISION_INVALID", f"the arguments of {call.tool!r} are no JSON values")
+        fetched = self._spending.known.get(digest) if not self._seen[digest] else None
+        index = self._next_index(free=fetched is not None)
         self._seen[digest] += 1
         if self._seen[digest] >= IDENTICAL_CALLS_STOP:
             raise BudgetExhausted("identical_calls", self._seen[digest], IDENTICAL_CALLS_STOP - 1)
         recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         if recorded is not None:
             result = _TOOL_RESULT.validate_python(await self._ledger.load(recorded))
+        elif fetched is not None:
+            result = fetched
         elif self._seen[digest] > 1:
-            result = _with_hint(self._results[digest])
+            result = _with_hint(self._spending.known[digest])
         else:
             result = await self._perform(call)
-        self._tool_calls += 1
-        self._results[digest] = result
+        if fetched is None:
+            self._spending.tool_calls += 1
+            self._spending.known[digest] = result
         if recorded is None:
             summary = (
                 result.summary if isinstance(result, ToolOk) else f"{result.error_type}: {result.message}"
@@ -156,28 +169,35 @@ class RecordingBroker:
         recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         if recorded is not None:
             reply = _MODEL_REPLY.validate_python(await self._ledger.load(recorded))
+            self._spending.model_tokens += _input_tokens(reply, request)
         else:
             reply = await self._ask(request)
             kept = self._ledger.keep(_MODEL_REPLY.dump_python(reply, mode="json"))
             failed = isinstance(reply.outcome, ModelError)
             name = reply.usage.model or self._agent.model_policy.model or ""
             self._emit("model", name, index, digest, kept, ok=not failed, summary=reply.outcome.kind)
-        self._spending.model_tokens += reply.usage.input_tokens
         return reply
 
     async def _perform(self, call: ToolCall) -> ToolResult:
         refused = self._refusal(call)
         if refused is not None:
             return refused
-        self._pay("max_tool_calls", self._tool_calls, self._limits.max_tool_calls)
+        self._pay("max_tool_calls", self._spending.tool_calls, self._limits.max_tool_calls)
         tool = self._tools[call.tool]
         try:
-            return await asyncio.wait_for(tool.call(call.arguments), tool.spec.timeout_s)
+            return _observed(
+                call.tool, await asyncio.wait_for(tool.call(call.arguments), tool.spec.timeout_s)
+            )
         except TimeoutError:
             return ToolError(
                 error_type="TIMEOUT",
                 message=f"{call.tool} gave no result within {tool.spec.timeout_s:g} s",
                 retryable=True,
+            )
+        except Exception as error:  # noqa: BLE001 - a tool is foreign code: whatever breaks in it is a result
+            what = f"{type(error).__name__}: {error}"
+            return ToolError(
+                error_type="TOOL_FAILED", message=f"{call.tool} broke with {what}", retryable=False
             )
 
     def _refusal(self, call: ToolCall) -> ToolError | None:
@@ -202,19 +222,30 @@ class RecordingBroker:
             message = f"agent {self._agent.id!r} has no model (policy {self._agent.model_policy.kind!r})"
             return ModelReply(outcome=ModelError(error_type="bad_request", message=message, retryable=False))
         spent, limits = self._spending, self._limits
-        self._pay("max_model_tokens", spent.model_tokens, limits.max_model_tokens)
+        wanted = estimated_tokens(request)
+        if spent.model_tokens + wanted > limits.max_model_tokens:
+            raise BudgetExhausted("max_model_tokens", spent.model_tokens, limits.max_model_tokens)
         self._pay("max_model_time_s", spent.model_time_s, limits.max_model_time_s)
         left_s = limits.max_model_time_s - spent.model_time_s
+        spent.model_tokens += wanted
+        used = wanted  # a call that breaks may have been paid for
         try:
             async with spent.model_time():
-                return await asyncio.wait_for(self._chat.complete(request), left_s)
+                reply = await asyncio.wait_for(self._chat.complete(request), left_s)
+            used = _input_tokens(reply, request)
         except TimeoutError:
             message = f"no answer within the {left_s:g} s of model time that were left"
             return ModelReply(outcome=ModelError(error_type="timeout", message=message, retryable=True))
+        finally:
+            spent.model_tokens += used - wanted
+        return reply
 
-    def _next_index(self) -> int:
+    def _next_index(self, *, free: bool = False) -> int:
+        """The number of the next call within the step; a `free` one is no action, for nothing is done."""
         self._pay("deadline_s", self._spending.elapsed_s, self._limits.deadline_s)
-        self._pay("max_actions", self._index, self._limits.max_actions)
+        if not free:
+            self._pay("max_actions", self._spending.actions, self._limits.max_actions)
+            self._spending.actions += 1
         self._index += 1
         return self._index - 1
 
@@ -252,6 +283,39 @@ class RecordingBroker:
                 summary=summary,
             )
         )
+
+
+def estimated_tokens(request: ModelRequest) -> int:
+    """Return what to reserve for a request before its cost is known: a token per 4 bytes of UTF-8, at least 1.
+
+    A rule of thumb: about 4 letters of English or 1.3 characters of Chinese to a token.
+    """
+    texts = [message.content for message in request.messages]
+    if request.output_schema is not None:
+        texts.append(json.dumps(request.output_schema, ensure_ascii=False))
+    return max(1, sum(len(text.encode(errors="replace")) for text in texts) // BYTES_PER_TOKEN)
+
+
+def _input_tokens(reply: ModelReply, request: ModelRequest) -> int:
+    """What a reply cost; one that was answered and doesn't say is counted as estimated."""
+    if reply.usage.input_tokens or isinstance(reply.outcome, ModelError):
+        return reply.usage.input_tokens
+    return estimated_tokens(request)
+
+
+def _observed(name: str, result: object) -> ToolResult:
+    """The result of a tool, if it has the shape of one and a form as JSON."""
+    try:
+        if not isinstance(result, ToolOk | ToolError):
+            raise TypeError(f"a {type(result).__name__}")
+        _TOOL_RESULT.dump_python(result, mode="json", warnings="error")
+        if isinstance(result, ToolOk):
+            # As JSON writes it, not pydantic: that would record NaN as null, and a resumed attempt would read that.
+            json.dumps(result.data, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        message = f"{name} gave a result that is none of a tool: {error}"
+        return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
+    return result
 
 
 def _denied(error_type: str, message: str) -> ToolError:

@@ -156,6 +156,44 @@ class TestTools:
         assert isinstance(result, ToolError)
         assert (result.error_type, result.retryable) == ("TIMEOUT", True)
 
+    async def test_a_tool_that_breaks_is_a_result_with_the_words_of_the_bug(self) -> None:
+        class Breaks:
+            spec = COUNT
+
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                raise KeyError(arguments["what"])
+
+        rig = Rig(tool=Breaks())
+        result = await rig.broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == ("TOOL_FAILED", False)
+        (event,) = rig.events
+        assert not event.ok
+        assert "KeyError: 'rows'" in event.summary
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            None,
+            {"ok": True},
+            ToolOk(data={"n": float("nan")}, summary="x", source="s"),
+            ToolOk(data={"n": object()}, summary="x", source="s"),
+            ToolOk(data={"n": 1}, summary=7, source="s"),  # type: ignore[arg-type]
+        ],
+        ids=["nothing", "a dict", "not a number", "an object", "no text"],
+    )
+    async def test_a_result_of_no_known_shape_is_told_apart(self, given: Any) -> None:
+        class Strange:
+            spec = COUNT
+
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                assert arguments
+                return given  # type: ignore[no-any-return]
+
+        result = await Rig(tool=Strange()).broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == ("OBSERVATION_UNKNOWN", False)
+
     async def test_the_identical_call_is_hinted_at_and_then_stopped(self) -> None:
         """Field report 6: performed once, hint at the second, stop at the third."""
         rig = Rig()
@@ -195,6 +233,7 @@ class TestTools:
         await rig.broker("work.1.0").call_tool(counted("rows"))
         await rig.broker("work.1.0").call_tool(counted("tables"))
         await rig.broker("work.2.0").call_tool(counted("rows"))
+        # Three brokers with an account each: as many attempts.
         assert rig.tool.calls == ["rows", "tables", "rows"]
 
 
@@ -207,8 +246,46 @@ class TestLimits:
         with pytest.raises(BudgetExhausted, match="'max_tool_calls' reached: 2 used of 2"):
             await broker.call_tool(counted("c"))
         assert rig.tool.calls == ["a", "b"]
-        # Each path is a loop of its own.
-        await rig.broker("work.2.0").call_tool(counted("c"))
+
+    async def test_all_steps_of_an_attempt_pay_from_one_account(self) -> None:
+        rig = Rig(limits=replace(Limits(), max_tool_calls=3))
+        rig.spending = Spending(rig.clock)
+        await rig.broker("work.1.0").call_tool(counted("a"))
+        await rig.broker("work.1.0").call_tool(counted("b"))
+        second = rig.broker("work.2.0")
+        await second.call_tool(counted("c"))
+        with pytest.raises(BudgetExhausted, match="'max_tool_calls' reached: 3 used of 3"):
+            await second.call_tool(counted("d"))
+        with pytest.raises(BudgetExhausted, match="max_tool_calls"):
+            await rig.broker("work.1.1").call_tool(counted("e"))
+        assert rig.tool.calls == ["a", "b", "c"]
+
+    async def test_what_one_step_fetched_is_free_for_the_next(self) -> None:
+        rig = Rig(limits=replace(Limits(), max_tool_calls=2, max_actions=2))
+        rig.spending = Spending(rig.clock)
+        first = rig.broker("work.1.0")
+        fetched = [await first.call_tool(counted(what)) for what in ("a", "b")]
+        second = rig.broker("work.2.0")
+        assert [await second.call_tool(counted(what)) for what in ("b", "a")] == fetched[::-1]
+        assert rig.tool.calls == ["a", "b"]
+        steps = [(event.step, event.index) for event in rig.events]
+        assert steps == [("work.1.0", 0), ("work.1.0", 1), ("work.2.0", 0), ("work.2.0", 1)]
+        # After a restart the account comes out the same.
+        rig.spending = Spending(rig.clock)
+        for step, calls in (("work.1.0", "ab"), ("work.2.0", "ba")):
+            broker = rig.broker(step)
+            for what in calls:
+                await broker.call_tool(counted(what))
+        assert (rig.spending.actions, rig.spending.tool_calls) == (2, 2)
+        assert rig.tool.calls == ["a", "b"]
+
+    async def test_actions_of_all_steps_are_limited_together(self) -> None:
+        rig = Rig(limits=replace(Limits(), max_actions=2))
+        rig.spending = Spending(rig.clock)
+        await rig.broker("work.1.0").call_tool(counted("a"))
+        await rig.broker("work.2.0").call_tool(counted("b"))
+        with pytest.raises(BudgetExhausted, match="'max_actions' reached: 2 used of 2"):
+            await rig.broker("work.1.1").call_tool(counted("c"))
 
     async def test_actions_count_refused_calls_too(self) -> None:
         broker = Rig(limits=replace(Limits(), max_actions=2), granted=()).broker()
@@ -278,6 +355,43 @@ class TestModels:
         await rig.broker("work.2.0").call_model(ask("b"))
         with pytest.raises(BudgetExhausted, match="'max_model_tokens' reached: 120 used of 100"):
             await rig.broker("work.2.1").call_model(ask("c"))
+
+    async def test_a_request_that_would_not_fit_is_not_made(self) -> None:
+        chat = Chat(tokens=30)
+        rig = Rig(chat=chat, limits=replace(Limits(), max_model_tokens=100))
+        rig.spending = Spending(rig.clock)
+        await rig.broker().call_model(ask("a"))
+        # 284 letters are 71 tokens, and 70 are left; one token less fits.
+        with pytest.raises(BudgetExhausted, match="'max_model_tokens' reached: 30 used of 100"):
+            await rig.broker().call_model(ask("b" * 284))
+        await rig.broker().call_model(ask("b" * 280))
+        assert len(chat.asked) == 2
+        # What the model reported replaces the reservation.
+        assert rig.spending.model_tokens == 60
+
+    async def test_requests_under_way_hold_their_reservation(self) -> None:
+        release = asyncio.Event()
+
+        class Waits(Chat):
+            async def complete(self, request: ModelRequest) -> ModelReply:
+                await release.wait()
+                return await super().complete(request)
+
+        rig = Rig(chat=Waits(tokens=10), limits=replace(Limits(), max_model_tokens=100))
+        rig.spending = Spending(rig.clock)
+        first = asyncio.ensure_future(rig.broker("work.1.0").call_model(ask("a" * 240)))
+        await asyncio.sleep(0)
+        with pytest.raises(BudgetExhausted, match="60 used of 100"):
+            await rig.broker("work.2.0").call_model(ask("b" * 240))
+        release.set()
+        await first
+        assert rig.spending.model_tokens == 10
+
+    async def test_a_model_that_does_not_say_what_it_used_is_counted_as_estimated(self) -> None:
+        rig = Rig(chat=Chat(tokens=0))
+        rig.spending = Spending(rig.clock)
+        await rig.broker().call_model(ask("总磷的限值是多少？？？"))
+        assert rig.spending.model_tokens == 11 * 3 // 4
 
     async def test_no_tokens_allowed_means_no_call(self) -> None:
         chat = Chat()
