@@ -6,8 +6,6 @@ gap with its reason; a run with a gap in the core is `partial`, any other gap is
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
@@ -18,6 +16,7 @@ from agents.results import OpenQuestion
 from graphs.contract import Criterion, Lang, TaskContract
 from orchestrator.core.claims import ClaimVerdict, Contested, Falsified, Uncertain
 from orchestrator.core.report.assemble import TerminalOutput
+from orchestrator.core.same_question import same_question
 
 GapCode = Literal[
     "no_output",
@@ -108,7 +107,7 @@ def _unanswered(question: str, contract: TaskContract, terminals: Sequence[Termi
         (claim, _verdict(terminal, claim))
         for terminal in terminals
         for claim in terminal.output.claims
-        if claim.core and claim.question is not None and same_words(claim.question, question)
+        if claim.core and same_question(claim.question, question)
     ]
     if not answers:
         return _open(question, contract, terminals)
@@ -134,7 +133,9 @@ def _worst(verdicts: Iterable[ClaimVerdict | None]) -> GapCode | None:
 
 def _unfilled(field: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
     if any(
-        same_words(name, field) and text.strip() for t in terminals for name, text in t.output.fields.items()
+        same_question(name, field) and text.strip()
+        for t in terminals
+        for name, text in t.output.fields.items()
     ):
         return None
     missing = _open(field, contract, terminals)
@@ -142,7 +143,7 @@ def _unfilled(field: str, contract: TaskContract, terminals: Sequence[TerminalOu
 
 
 def _open(subject: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
-    left = [q for t in terminals for q in t.output.open_questions if same_words(q.question, subject)]
+    left = [q for t in terminals for q in t.output.open_questions if same_question(q.question, subject)]
     if not left:
         return "not_answered"
     honest = all(_is_honest(question) for question in left)
@@ -168,17 +169,3 @@ def _hides_a_conflict(terminal: TerminalOutput) -> bool:
 
 def _verdict(terminal: TerminalOutput, claim: Claim) -> ClaimVerdict | None:
     return next((v for v in terminal.verification.verdicts if v.claim == claim.id), None)
-
-
-def same_words(first: str, second: str) -> bool:
-    """Return whether two texts say the same words, whatever width, case, spaces and closing punctuation.
-
-    >>> same_words("What does it cost?", " what does  it COST？ ")
-    True
-    """
-    return _folded(first) == _folded(second)
-
-
-def _folded(text: str) -> str:
-    even = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"\s+", " ", even).strip(" .?!:;。，、：；")

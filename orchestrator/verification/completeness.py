@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from agents.citations import find_anchors
 from agents.evidence import ClaimId
 from orchestrator.core.claims import ClaimVerdict, Falsified
+from orchestrator.core.same_question import same_question
 from orchestrator.verification.ports import CheckOrder
-from orchestrator.verification.questions import asked_of, field_value, open_entry, same_question
+from orchestrator.verification.questions import asked_of, field_value, open_entry
 
 
 def verified_complete(order: CheckOrder, verdicts: Iterable[ClaimVerdict]) -> bool:

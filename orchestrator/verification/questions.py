@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.results import OpenQuestion, WorkOutput
 from graphs.contract import Criterion
+from orchestrator.core.same_question import same_question
 from orchestrator.verification.ports import CheckOrder
 
 _ASKING = ("questions", "fields")
@@ -63,11 +64,6 @@ def texts_in(value: object) -> tuple[str, ...] | None:
     return None
 
 
-def same_question(one: str | None, other: str) -> bool:
-    """Return whether two wordings are the same apart from white space and case."""
-    return one is not None and _key(one) == _key(other)
-
-
 def open_entry(output: WorkOutput, question: str) -> OpenQuestion | None:
     """Return the entry that leaves `question` open, if there is one."""
     return next((each for each in output.open_questions if same_question(each.question, question)), None)
@@ -76,7 +72,3 @@ def open_entry(output: WorkOutput, question: str) -> OpenQuestion | None:
 def field_value(output: WorkOutput, name: str) -> str:
     """Return what the output gives for a named field, without surrounding space; empty where it gives nothing."""
     return next((value.strip() for field, value in output.fields.items() if same_question(field, name)), "")
-
-
-def _key(text: str) -> str:
-    return " ".join(text.split()).casefold()

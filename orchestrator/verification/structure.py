@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from agents.results import WorkOutput
 from graphs.contract import Lang, PortSpec
 from orchestrator.core.claims import Finding
+from orchestrator.core.same_question import same_question
 from orchestrator.verification.ports import CheckOrder
 from orchestrator.verification.questions import (
     asked_of,
     effective_params,
     field_value,
     open_entry,
-    same_question,
     texts_in,
 )
 from orchestrator.verification.statement import plain

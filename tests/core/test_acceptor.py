@@ -45,3 +45,8 @@ class TestCore:
         core, other = missing_from(BOTH, [terminal(WorkOutput(text="Nothing."))])
         assert (core.subject, core.core, other.core) == ("Why?", True, False)
         assert core.text("en") == "Why?: not answered"
+
+
+def test_width_case_and_closing_punctuation_make_no_other_question() -> None:
+    other_width = replace(ANSWERED, claims=(replace(WHY, question=" WHY\uff1f "),))
+    assert not missing_from(CONTRACT, [terminal(other_width)])

@@ -79,3 +79,9 @@ def test_a_sub_task_that_owes_no_claims_gives_a_text() -> None:
 
 def test_parameters_that_cannot_be_read_are_never_complete() -> None:
     assert not verified_complete(order(output([ANSWER], [F1]), corrected={"questions": "How much?"}), ())
+
+
+def test_a_question_in_other_width_and_punctuation_is_addressed() -> None:
+    answered = replace(ANSWER, question="How Much\uff1f ")
+    produced = output([answered], [F1])
+    assert verified_complete(order(produced, params={"questions": ["How much"]}), ())
