@@ -90,7 +90,8 @@ class BlockageHistory:
     repaired_parameters: bool = False
     """Whether a class B repair was made for this node."""
     required_domains: frozenset[str] = field(default_factory=frozenset)
-    """Domains of the sub-task and of the contract."""
+    """Domains of the sub-task. They are the contract's too: its criteria name none of their own, and planning gives
+    each sub-task the domains of the criteria that it serves. What the contract forbids is for the masks to hold."""
 
 
 def classify(failure: Failure, history: BlockageHistory, *, max_transient_retries: int) -> Blockage:

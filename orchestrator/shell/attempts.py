@@ -17,9 +17,11 @@ from agents.spec import AgentSpec
 from agents.tools.contract import BudgetExhausted
 from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
+from graphs.contract import TaskContract
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import Verification
+from orchestrator.core.closed_domains import closed_domain
 from orchestrator.core.events import (
     AttemptFailed,
     AttemptProduced,
@@ -176,7 +178,7 @@ class AttemptRunner:
             verify=lambda result, scan: self._verifier.verify(orders.check(result, scan)),
             produced=lambda result: job.emit(_produced(job, result)),
             judge=lambda result, scan, verdict: judge_attempt(
-                result, scan, verdict, frozenset(orders.required)
+                result, scan, verdict, frozenset(orders.required), orders.contract
             ),
             finalise=orders.finalised,
         )
@@ -239,6 +241,7 @@ class _Orders:
         self.agent = state.agent_of(job.key.node)
         self.lang = state.proposal.goal.lang
         self.required = self._subtask.required_domains
+        self.contract = state.proposal.contract
         self._inputs: dict[NodeId, WorkOutput] = {}
         self._verifications: dict[NodeId, Verification] = {}
         for name in state.index.predecessors(job.key.node):
@@ -301,7 +304,11 @@ class _Orders:
 
 
 def judge_attempt(
-    result: WorkResult, scan: LeakScan, verification: Verification, required: frozenset[str]
+    result: WorkResult,
+    scan: LeakScan,
+    verification: Verification,
+    required: frozenset[str],
+    contract: TaskContract,
 ) -> Failure | None:
     """Return why an attempt is not accepted, or `None`; leaks first, then the check (semantics 2 and 4)."""
     if scan.necessary:
@@ -322,21 +329,7 @@ def judge_attempt(
         return Failure(
             kind="falsified", message=_falsifications(verification), diagnosis=verification.diagnosis
         )
-    return _closed_domain(result, required)
-
-
-def _closed_domain(result: WorkResult, required: frozenset[str]) -> Failure | None:
-    """A question that stays open because a *required* domain is silent is a capability gap (rule 2a)."""
-    open_questions = {question.question for question in result.output.open_questions}
-    for need in result.needs:
-        if need.band == "SILENT" and need.question in open_questions and need.domain in required:
-            return Failure(
-                kind="domain_closed",
-                message=_closed((need.domain,)),
-                domain=need.domain,
-                domain_tainted=need.taint == "untrusted",
-            )
-    return None
+    return closed_domain(result, required, contract)
 
 
 def _closed(domains: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import TaskContract
 from graphs.plan import Plan
 from orchestrator.core.events import (
+    AttemptProduced,
     AttemptStarted,
     AttemptVerified,
     Backtracked,
@@ -28,7 +29,7 @@ from orchestrator.core.events import (
 from orchestrator.core.proposal import proposal_sha256
 from orchestrator.core.report import render_markdown
 from orchestrator.core.state import RunState
-from tests.core.builders import CONTRACT, CONTRACTS, ROSTER, SOLO, agent, n, plan, proposal, subtask
+from tests.core.builders import CONTRACT, CONTRACTS, MEDICINE, ROSTER, SOLO, agent, n, plan, proposal, subtask
 from tests.flows.stage import (
     EVERY,
     NOTES,
@@ -238,3 +239,22 @@ async def test_a_need_that_a_document_states_opens_nothing(notes: NoteFolder) ->
     assert (await other.execute(second)).status == "completed"
     (back,) = other.bodies(second, Backtracked)
     assert back.plan.repair.kind == "extend_mask"
+
+
+async def test_a_needed_domain_that_nothing_requires_goes_to_a_person_unless_questions_may_stay_open(
+    notes: NoteFolder,
+) -> None:
+    left = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
+    need = Need(domain=MEDICINE, question="Why?", band="SILENT", match=0.9)
+    asks = says(extras=Extras(open_questions=(left,), needs=(need,)))
+    stage = set_stage(notes, {(n("a"), EVERY): asks, (n("b"), EVERY): passes_on})
+    run = stage.approved(proposal(plan("a>b")))
+    assert (await stage.execute(run)).status == "suspended"
+    (opened,) = stage.bodies(run, RequestOpened)
+    assert (opened.request.reason, opened.request.kind) == ("untrusted_need", "amendment")
+    assert MEDICINE in opened.request.detail
+
+    lenient = stage.approved(proposal(plan("a>b"), contract=replace(CONTRACT, allow_unresolved=True)))
+    done = await stage.execute(lenient)
+    assert (done.status, done.gaps) == ("partial", ("Why?: left open",))
+    assert stage.bodies(lenient, AttemptProduced)[0].needs == (need,)

@@ -33,7 +33,7 @@ from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
-from tests.core.builders import CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
+from tests.core.builders import CONTRACT, CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
 from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import EVERY, ROWS, YEARS, NoteFolder, Script, passes_on, says, set_stage, written
 
@@ -161,11 +161,11 @@ REQUIRED = frozenset({str(CONTRACTS)})
 
 class TestJudgement:
     def test_nothing_wrong(self) -> None:
-        assert judge_attempt(WORK, scanned(WORK), verification(), REQUIRED) is None
+        assert judge_attempt(WORK, scanned(WORK), verification(), REQUIRED, CONTRACT) is None
         allowed = scanned(
             WORK, (CONTRACTS, LeakAction.ALLOW_DECLARED), (CONTRACTS, LeakAction.DECLARE_AND_NOTE)
         )
-        assert judge_attempt(WORK, allowed, verification("qualified"), REQUIRED) is None
+        assert judge_attempt(WORK, allowed, verification("qualified"), REQUIRED, CONTRACT) is None
 
     @pytest.mark.parametrize(
         ("action", "kind", "tainted"),
@@ -177,14 +177,16 @@ class TestJudgement:
         ],
     )
     def test_a_silent_leak_comes_before_the_check(self, action: LeakAction, kind: str, tainted: bool) -> None:
-        failure = judge_attempt(WORK, scanned(WORK, (MEDICINE, action)), verification("falsified"), REQUIRED)
+        failure = judge_attempt(
+            WORK, scanned(WORK, (MEDICINE, action)), verification("falsified"), REQUIRED, CONTRACT
+        )
         assert failure is not None
         assert (failure.kind, failure.domain, failure.domain_tainted) == (kind, MEDICINE, tainted)
         assert MEDICINE in failure.message
 
     def test_a_broken_check_is_no_pass(self) -> None:
         failure = judge_attempt(
-            WORK, scanned(WORK), verification("not_verified", error="disk gone"), REQUIRED
+            WORK, scanned(WORK), verification("not_verified", error="disk gone"), REQUIRED, CONTRACT
         )
         assert failure is not None
         assert (failure.kind, failure.message) == ("not_verified", "disk gone")
@@ -195,7 +197,7 @@ class TestJudgement:
             Finding(code="anything", message="by the way", severity="note"),
         )
         failure = judge_attempt(
-            WORK, scanned(WORK), verification("structural_failure", findings=findings), REQUIRED
+            WORK, scanned(WORK), verification("structural_failure", findings=findings), REQUIRED, CONTRACT
         )
         assert failure is not None
         assert (failure.kind, failure.message) == ("structure", "it is empty")
@@ -213,27 +215,20 @@ class TestJudgement:
             )
             for number in (1, 2)
         )
-        failure = judge_attempt(WORK, scanned(WORK), verification("falsified", verdicts=verdicts), REQUIRED)
+        failure = judge_attempt(
+            WORK, scanned(WORK), verification("falsified", verdicts=verdicts), REQUIRED, CONTRACT
+        )
         assert failure is not None
         assert (failure.kind, failure.message) == ("falsified", "another text stands there")
 
-    @pytest.mark.parametrize(
-        ("band", "domain", "question", "closed"),
-        [
-            ("SILENT", CONTRACTS, "Why?", True),
-            ("BACKGROUND", CONTRACTS, "Why?", False),
-            ("SILENT", MEDICINE, "Why?", False),
-            ("SILENT", CONTRACTS, "How?", False),
-        ],
-    )
-    def test_a_question_left_open_by_a_required_silent_domain_is_a_gap(
-        self, band: str, domain: str, question: str, closed: bool
-    ) -> None:
+    def test_a_question_left_open_by_a_required_silent_domain_is_a_gap(self) -> None:
         left = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
-        need = Need(domain=domain, question=question, band=band, match=0.5)  # type: ignore[arg-type]
+        need = Need(domain=CONTRACTS, question="Why?", band="SILENT", match=0.5)
         work = replace(WORK, output=WorkOutput(text="x", open_questions=(left,)), needs=(need,))
-        failure = judge_attempt(work, scanned(work), verification(), REQUIRED)
-        assert (failure is not None) is closed
+        failure = judge_attempt(work, scanned(work), verification(), REQUIRED, CONTRACT)
+        assert failure is not None
+        assert (failure.kind, failure.domain, failure.domain_tainted) == ("domain_closed", CONTRACTS, False)
+        assert CONTRACTS in failure.message
 
 
 def test_the_suppression_guard_names_the_domains_in_the_language_of_the_goal() -> None:
