@@ -18,6 +18,7 @@ from masks.domains import DomainId, DomainRegistry
 from masks.errors import UnknownDomain
 from orchestrator.core.errors import InvalidProposal
 from orchestrator.core.proposal import Proposal
+from orchestrator.shell.editing.asking import unasked
 from orchestrator.shell.editing.findings import Finding, error, warning
 
 CERTAIN: Final = frozenset(
@@ -59,13 +60,15 @@ class ProposalFindings:
 def check_proposal(proposal: Proposal, registry: DomainRegistry) -> ProposalFindings:
     """Return what is wrong with `proposal` and what the reviewer should know; takes any proposal, sound or not.
 
-    Errors: those of `graphs.lint`; a sub-task for a person (nobody is asked yet); a sub-task without an agent that
+    Errors: those of `graphs.lint`; a sub-task for a person (nobody is asked yet); a question or
+    field of the contract that no sub-task asks for; a sub-task without an agent that
     can do it with tools that it is granted; roles that are not separated; unknown agents, sub-tasks and domains; a
     forbidden domain that is not at -1; numbers out of range. Warnings: those of `graphs.lint`; required domains
     outside the MAIN band; tools that nobody needs.
     """
     found = (
         *_plan_findings(proposal),
+        *unasked(proposal),
         *_required_domains(proposal, registry),
         *_roster_findings(proposal, registry),
         *_assignment_findings(proposal),

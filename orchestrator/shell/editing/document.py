@@ -9,7 +9,8 @@ from graphs.contract import Goal, Lang
 from masks.domains import DomainRegistry
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, proposal_sha256
 from orchestrator.shell.editing.carrying import carry_candidates, carry_origins, suppress_forbidden
-from orchestrator.shell.editing.checks import CERTAIN, Finding, check_proposal
+from orchestrator.shell.editing.checks import CERTAIN, check_proposal
+from orchestrator.shell.editing.findings import Finding
 from orchestrator.shell.editing.problems import Problem, Problems
 from orchestrator.shell.editing.reading import (
     read_assignment,

@@ -40,7 +40,7 @@ def agent(
     )
 
 
-def search(node: NodeId, domain: DomainId, criterion: str) -> SubTask:
+def search(node: NodeId, domain: DomainId, criterion: str, question: str) -> SubTask:
     return SubTask(
         id=node,
         title=f"Find {domain}",
@@ -48,7 +48,7 @@ def search(node: NodeId, domain: DomainId, criterion: str) -> SubTask:
         operation="research",
         boundary="entry",
         instruction="Answer from {{notes}}.",
-        params={"questions": ["How much?"]},
+        params={"questions": [question]},
         inputs=(NOTES,),
         outputs=(CLAIMS,),
         acceptance=(criterion,),
@@ -59,8 +59,8 @@ def search(node: NodeId, domain: DomainId, criterion: str) -> SubTask:
 
 PLAN = Plan(
     subtasks=(
-        search(N1, ENERGY, "c1"),
-        search(N2, FINANCE, "c2"),
+        search(N1, ENERGY, "c1", "How much does it yield?"),
+        search(N2, FINANCE, "c2", "What does it cost?"),
         SubTask(
             id=N3,
             title="Report",

@@ -9,7 +9,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from agents.operations import SEARCH_TOOLS, VERIFY
+from agents.operations import SEARCH_TOOLS, VERIFY, field_name
 from agents.roster import Roster
 from agents.spec import AgentId, AgentSpec, ModelPolicy
 from graphs.contract import Ambiguity, Criterion, Goal, Intent, Limits, PortSpec, TaskContract
@@ -76,7 +76,7 @@ hundredths = st.integers(-100, 100)
 def proposals(draw: st.DrawFn) -> Proposal:
     """A proposal without errors; everything in it is drawn."""
     contract = draw(contracts())
-    plan = draw(plans([criterion.id for criterion in contract.acceptance]))
+    plan = draw(plans(contract.acceptance))
     contract = replace(contract, outputs=(PortSpec(name=plan.subtasks[-1].outputs[0].name, type="json"),))
     thresholds = draw(pairs())
     names = [AgentId(name) for name in AGENTS[: draw(st.integers(1, 3))]]
@@ -115,6 +115,20 @@ def proposals(draw: st.DrawFn) -> Proposal:
     )
 
 
+THING = "thing"
+
+
+def in_thing(aspect: str) -> str:
+    """The name of a field of the one thing that generated plans look into."""
+    return field_name(THING, aspect)
+
+
+def asking(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
+    """The parameters of a sub-task that asks what the criteria want."""
+    fields = [c.field.removeprefix(in_thing("")) for c in criteria if c.kind == "field_filled" and c.field]
+    return {"questions": [c.question for c in criteria if c.question], "item": THING, "fields": list(fields)}
+
+
 @st.composite
 def contracts(draw: st.DrawFn) -> TaskContract:
     criteria = []
@@ -127,7 +141,7 @@ def contracts(draw: st.DrawFn) -> TaskContract:
                 kind=kind,  # type: ignore[arg-type]  # one of the literals above
                 core=draw(st.booleans()),
                 question=draw(spoken if kind == "question_answered" else st.none() | texts),
-                field=draw(spoken if kind == "field_filled" else st.none() | texts),
+                field=draw(spoken.map(in_thing) if kind == "field_filled" else st.none() | texts),
             )
         )
     return TaskContract(
@@ -146,7 +160,8 @@ def contracts(draw: st.DrawFn) -> TaskContract:
 
 
 @st.composite
-def plans(draw: st.DrawFn, criteria: Sequence[str]) -> Plan:
+def plans(draw: st.DrawFn, acceptance: Sequence[Criterion]) -> Plan:
+    criteria = [criterion.id for criterion in acceptance]
     names = [NodeId(name) for name in draw(st.permutations(IDS))[: draw(st.integers(1, 4))]]
     out = {name: draw(texts) for name in names}
     taken = {name: draw(texts) for name in names}
@@ -170,7 +185,10 @@ def plans(draw: st.DrawFn, criteria: Sequence[str]) -> Plan:
                     has_predecessors=name in targets, has_successors=name in sources
                 ),
                 instruction=draw(texts),
-                params=draw(st.dictionaries(texts, json_values, max_size=3)),
+                params={
+                    **draw(st.dictionaries(texts, json_values, max_size=3)),
+                    **(asking(acceptance) if place == 0 else {}),
+                },
                 inputs=(PortSpec(name=taken[name], type="json", description=draw(texts), required=False),),
                 outputs=(PortSpec(name=out[name], type="claims", description=draw(texts)),),
                 acceptance=tuple(criteria) if place == 0 else draw(several(st.sampled_from(criteria))),

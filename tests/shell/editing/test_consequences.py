@@ -104,7 +104,10 @@ def test_an_assignment_changes_coverage_and_the_agent_that_may_use_a_domain() ->
 def test_sub_tasks_of_which_the_same_is_true_share_a_line() -> None:
     second = replace(PLAN.subtasks[2], required_domains={CLIMATE: 1.0})
     both = replace(
-        PROPOSAL, plan=replace(PLAN, subtasks=(search(N1, CLIMATE, "c1"), PLAN.subtasks[1], second))
+        PROPOSAL,
+        plan=replace(
+            PLAN, subtasks=(search(N1, CLIMATE, "c1", "How much does it yield?"), PLAN.subtasks[1], second)
+        ),
     )
     assert means(both)[0] == "n1, n3: main coverage of env.climate missing (A1 0.50 background)"
 
@@ -113,7 +116,7 @@ def test_a_long_list_of_sub_tasks_is_cut() -> None:
     names = [NodeId(f"n{number}") for number in range(1, 16)]
     many = replace(
         PROPOSAL,
-        plan=Plan(subtasks=tuple(search(name, ENERGY, "c1") for name in names)),
+        plan=Plan(subtasks=tuple(search(name, ENERGY, "c1", "How much does it yield?") for name in names)),
         assignment=dict.fromkeys(names, A1),
     )
     first = means(with_mask(many, A1, ENERGY, 50), old=many)[0]

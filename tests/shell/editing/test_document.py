@@ -184,6 +184,7 @@ def test_everything_else_can_be_edited_too() -> None:
         ("max_concurrency: 2", "max_concurrency: 1"),
         ("n3: A1", "n3: A2"),
         ('question: "What does it cost?"', 'question: "What, in € 1,000?"'),
+        ('- "What does it cost?"', '- "What, in € 1,000?"'),
     ):
         text = edited(old, new, text=text)
     found = read(text)
