@@ -24,18 +24,15 @@ from orchestrator.core.errors import NoReport, StaleApproval, UnknownRequest, Wr
 from orchestrator.core.events import (
     CancelRequested,
     ChangesWereRequested,
-    FailureRemembered,
     ForkPoint,
     ProposalApproved,
     ProposalDrafted,
     ProposalRejected,
     RunCreated,
     RunEnded,
-    SkippedFile,
-    SourcesRead,
 )
 from orchestrator.core.ids import RunId, run_of_request
-from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, digest_of, proposal_sha256
+from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.report import REPORT, DeliveredReport
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
@@ -49,6 +46,7 @@ from orchestrator.shell.runs import append, load, post
 from orchestrator.shell.store.errors import HeadMoved, RunBusy, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.writer import Writer
+from orchestrator.shell.surroundings import check_versions, record_surroundings
 from orchestrator.shell.wiring import Workshop
 
 
@@ -76,11 +74,13 @@ def submit(
 def run_again(shop: Workshop, run: RunId) -> RunState:
     """Make a new run with a copy of an approved proposal, approved as it was; return it confirmed.
 
-    Raises `WrongState` for a run whose proposal was never approved.
+    Raises `WrongState` for a run whose proposal was never approved, and `VersionsDiffer` for one that another domain
+    registry or embedder drafted.
     """
     old = load(shop.store, run)
     if old.proposal is None or old.approved_revision is None:
         raise WrongState(run, old.status, wanted="approved", next_step=f"maskgrad review {run}")
+    check_versions(shop, old)
     created = _create(shop, replace(old.proposal, revision=1), forked_from=ForkPoint(run=run, seq=old.seq))
     assert created.sha256 is not None, "a created run is in review"
     return approve(shop, created.run, 1, created.sha256, by=f"copy of {run}")
@@ -133,19 +133,29 @@ def approval_token(state: RunState) -> str:
 
 
 async def execute(
-    shop: Workshop, run: RunId, *, listeners: Sequence[Listener] = (), stop: asyncio.Event | None = None
+    shop: Workshop,
+    run: RunId,
+    *,
+    listeners: Sequence[Listener] = (),
+    stop: asyncio.Event | None = None,
+    other_versions: bool = False,
 ) -> RunState:
     """Execute an approved run until it ends, waits for persons only, or is stopped; return its state.
 
     A run that a crash or a stop interrupted is gone on with; nothing that was accepted runs again. When `stop` is set
-    the run is left resumable. Raises `WrongState` for a run that is not approved, what `check_runnable` and
-    `searched_folder` raise, `FolderNotFound`, `RunBusy` when another process executes it, and what the store raises.
+    the run is left resumable. `other_versions` executes even a run that another domain registry or embedder drafted,
+    whatever its masks mean under this one.
+
+    Raises `WrongState` for a run that is not approved, `VersionsDiffer` unless `other_versions`, what `check_runnable`
+    and `searched_folder` raise, `FolderNotFound`, `RunBusy` when another process executes it, and what the store
+    raises.
     """
     state = load(shop.store, run)
     if state.status in ENDED:
         return state
     if state.approved_revision is None or state.proposal is None:
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
+    check_versions(shop, state, tolerate=other_versions)
     check_runnable(shop, run, state.proposal)
     folder = searched_folder(state.proposal)
     if folder is not None:
@@ -157,8 +167,7 @@ async def execute(
             # Read again under the lease: nobody else appends from here on.
             journal = Journal(load(shop.store, run), writer, shop.clock, lease, listeners)
             executor = shop.executor(writer, journal, folder)
-            if journal.state.epoch == 0:
-                _record_start(shop, journal, folder)
+            record_surroundings(shop, journal, folder)
             async with _stopping(executor.stop, stop):
                 return await executor.execute()
     finally:
@@ -263,17 +272,6 @@ def _in_review(shop: Workshop, run: RunId) -> RunState:
     if state.status != "reviewing":
         raise WrongState(run, state.status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
     return state
-
-
-def _record_start(shop: Workshop, journal: Journal, folder: Path | None) -> None:
-    """The first events of an execution: what material was found, and which repairs earlier runs found to be wrong."""
-    if folder is not None:
-        corpus = shop.library(folder).corpus
-        skipped = tuple(SkippedFile(uri=skip.path, reason=skip.reason) for skip in corpus.skipped)
-        digest = digest_of([[d.source.uri, d.source.digest] for d in corpus.documents])
-        journal.record(SourcesRead(documents=len(corpus.documents), digest=digest, skipped=skipped))
-    for record in shop.store.failures():
-        journal.record(FailureRemembered(key=f"{record.task_class}|{record.repair}"))
 
 
 @asynccontextmanager

@@ -165,7 +165,6 @@ class VersionsDiffer(RunError):
         en_part, zh_part = {
             "registry": ("domain registry", "知识域注册表"),
             "embedder": ("embedder", "嵌入模型"),
-            "event_schema": ("event schema", "事件格式版本"),
         }[part]
         super().__init__(
             en=f"run {run!r} was drafted with the {en_part} {recorded!r} and this program has {current!r}: "
