@@ -329,6 +329,7 @@ _DEEDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "report": {"en": "writes the report", "zh": "撰写报告"},
 }
 _VERIFIES: Final[Mapping[Lang, str]] = {
-    "en": "Checks what the other agents made against the sources; makes nothing itself.",
-    "zh": "对照来源核查其他 agent 的产出；自己不生成内容。",
+    "en": "What the other agents made is checked against the sources in its name, by rules in this version; makes "
+    "nothing itself.",
+    "zh": "以其名义对照来源核查其他 agent 的产出（本版本由规则进行）；自己不生成内容。",
 }

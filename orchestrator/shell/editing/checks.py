@@ -164,19 +164,6 @@ def _roster_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator[F
                 agent.id,
             )
         yield from _agent_findings(agent, proposal, registry)
-    if any(s.kind != "human" for s in proposal.plan.subtasks) and not any(
-        agent.role == "verify" for agent in proposal.roster.agents
-    ):
-        yield error(
-            "no_verifier",
-            "roster",
-            {
-                "en": "no agent has the role verify, so nobody could check what the others make. Add one: "
-                f"role: verify, operations: [{VERIFY}].",
-                "zh": f"没有 role 为 verify 的 agent，无人核验他人的产出。请添加一个："
-                f"role: verify，operations: [{VERIFY}]。",
-            },
-        )
 
 
 def _agent_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegistry) -> Iterator[Finding]:
@@ -337,15 +324,6 @@ def _envelope_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator
                     },
                     agent,
                 )
-    if envelope.resplit_factor < 1:
-        yield error(
-            "resplit_out_of_range",
-            "envelope.resplit_factor",
-            {
-                "en": f"got {envelope.resplit_factor}; accepted: 1 or more.",
-                "zh": f"得到 {envelope.resplit_factor}；可接受：1 或更大。",
-            },
-        )
 
 
 def _grant_findings(proposal: Proposal) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "works_on": {"en": "works on: {}", "zh": "承担：{}"},
     "tools": {"en": "may call: {}", "zh": "可调用：{}"},
     "generate": {"en": "generates", "zh": "生成"},
-    "verify": {"en": "verifies", "zh": "核验"},
+    "verify": {"en": "verifies (by rules in this version)", "zh": "核验（本版本由规则进行）"},
     "thresholds": {
         "en": "main above {main}, background above {background}, else silent",
         "zh": "高于 {main} 为主激活，高于 {background} 为背景，其余静默",
@@ -92,10 +92,6 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "no_reassign": {
         "en": "no other agent and no extended mask: these are asked for",
         "zh": "不更换 agent，也不扩展蒙版：均须先询问",
-    },
-    "resplit": {
-        "en": "split a region anew into at most {} times its sub-tasks",
-        "zh": "将一个区域重新拆分为至多 {} 倍的子任务",
     },
     "approve": {
         "en": "Approve exactly this revision: maskgrad approve {}",
@@ -281,7 +277,6 @@ def _envelope(proposal: Proposal, lang: Lang) -> Iterator[str]:
         yield _WORDS["reassign"][lang]
     else:
         yield _WORDS["no_reassign"][lang]
-    yield _say("resplit", lang, str(envelope.resplit_factor))
 
 
 def _thresholds(thresholds: Thresholds, lang: Lang) -> str:

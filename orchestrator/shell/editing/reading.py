@@ -97,8 +97,8 @@ def read_envelope(item: Item | None, base: Envelope, registry: DomainRegistry) -
     """Return the envelope; what is left out takes its default."""
     if item is None:
         return base
-    found = item.fields(("ceilings", "reassign", "resplit_factor"))
-    envelope = Envelope()
+    found = item.fields(("ceilings", "reassign"))
+    envelope = Envelope(resplit_factor=base.resplit_factor)
     if "ceilings" in found:
         ceilings = {
             AgentId(agent): read_by_domain(values, registry, read_mask_value)
@@ -107,8 +107,6 @@ def read_envelope(item: Item | None, base: Envelope, registry: DomainRegistry) -
         envelope = replace(envelope, ceilings=ceilings)
     if "reassign" in found:
         envelope = replace(envelope, reassign=found["reassign"].flag(base.reassign))
-    if "resplit_factor" in found:
-        envelope = replace(envelope, resplit_factor=found["resplit_factor"].whole(base.resplit_factor))
     return envelope
 
 

@@ -97,13 +97,13 @@ boundary（entry、inner、exit、both）由依赖关系得出。""",
     },
     "roster": {
         "en": """\
-role: generate (works on sub-tasks) or verify (checks, generates nothing). model_policy: {kind: embedded}, or
-{kind: model, model: provider:name}. max_concurrency: attempts at a time.
+role: generate (works on sub-tasks) or verify (checks, generates nothing; in this version rules check in its name).
+model_policy: {kind: embedded}, or {kind: model, model: provider:name}. max_concurrency: attempts at a time.
 mask: domain and value, -1.00 to 1.00 in steps of 0.01; a parent domain sets all domains under it; what is not
 listed is 0.00. -1.00 is never raised by a repair. See: maskgrad domains""",
         "zh": """\
-role：generate（承担子任务）或 verify（只核验，不生成）。model_policy：{kind: embedded} 或
-{kind: model, model: 提供方:名称}。max_concurrency：同时进行的尝试数。
+role：generate（承担子任务）或 verify（只核验，不生成；本版本由规则以其名义核验）。
+model_policy：{kind: embedded} 或 {kind: model, model: 提供方:名称}。max_concurrency：同时进行的尝试数。
 mask：知识域与取值，-1.00 到 1.00，步长 0.01；上级知识域会设定其下所有知识域；未列出的为 0.00。
 -1.00 不会被任何修复提升。查看：maskgrad domains""",
     },
@@ -123,10 +123,6 @@ mask：知识域与取值，-1.00 到 1.00，步长 0.01；上级知识域会设
     "reassign": {
         "en": "false: no other agent and no extended mask without asking",
         "zh": "false：更换 agent 或扩展蒙版都要先询问",
-    },
-    "resplit_factor": {
-        "en": "a region may be split into at most this many times its sub-tasks",
-        "zh": "一个区域最多可拆分为其子任务数的几倍",
     },
     "grants": {"en": "Agent: tools that it may call.", "zh": "agent: 可调用的工具。"},
 }

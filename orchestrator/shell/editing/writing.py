@@ -98,7 +98,6 @@ def write_envelope(page: Page, proposal: Proposal, lang: Lang) -> None:
         page.comment(COMMENTS["ceilings"][lang])
         page.put("ceilings", ceilings)
         page.put("reassign", envelope.reassign, COMMENTS["reassign"][lang])
-        page.put("resplit_factor", envelope.resplit_factor, COMMENTS["resplit_factor"][lang])
 
 
 def write_grants(page: Page, proposal: Proposal, lang: Lang) -> None:

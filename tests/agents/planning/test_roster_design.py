@@ -81,7 +81,10 @@ def test_the_verifier_generates_nothing() -> None:
     plan = Plan(subtasks=(node("n1", LEAVES[0]),))
     verifier = design_roster(plan, CONTRACT, REGISTRY, "zh").roster.get("V1")
     assert (verifier.role, verifier.operations, verifier.outputs) == ("verify", ("verify",), ())
-    assert verifier.responsibility == "对照来源核查其他 agent 的产出；自己不生成内容。"
+    assert (
+        verifier.responsibility
+        == "以其名义对照来源核查其他 agent 的产出（本版本由规则进行）；自己不生成内容。"
+    )
 
 
 def test_tools_follow_the_operations() -> None:

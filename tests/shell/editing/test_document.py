@@ -179,7 +179,6 @@ def test_everything_else_can_be_edited_too() -> None:
         ("delta_max: 0.05", "delta_max: 0.1"),
         ("ceilings: {}", "ceilings: {A1: {econ.finance: 0.35}}"),
         ("reassign: true", "reassign: false"),
-        ("resplit_factor: 2", "resplit_factor: 3"),
         ("    model_policy: {kind: embedded}", '    model_policy: {kind: model, model: "openai:gpt"}'),
         ("max_concurrency: 2", "max_concurrency: 1"),
         ("n3: A1", "n3: A2"),
@@ -194,7 +193,7 @@ def test_everything_else_can_be_edited_too() -> None:
     assert found.thresholds == Thresholds(main=80, background=30)
     assert found.contract.allow_unresolved is True
     assert (found.contract.limits.max_tool_calls, found.contract.delta_max) == (6, 0.1)
-    assert found.envelope == Envelope(ceilings={A1: {FINANCE: 35}}, reassign=False, resplit_factor=3)
+    assert found.envelope == Envelope(ceilings={A1: {FINANCE: 35}}, reassign=False)
     assert found.roster.get("A1").model_policy == ModelPolicy(kind="model", model="openai:gpt")
     assert found.roster.get("A1").max_concurrency == 1
     assert found.assignment == {N1: A1, N2: A2, N3: A2}

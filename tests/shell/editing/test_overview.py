@@ -16,7 +16,18 @@ from orchestrator.core.proposal import Envelope, Proposal, proposal_sha256
 from orchestrator.shell.editing.checks import check_proposal
 from orchestrator.shell.editing.document import from_document
 from orchestrator.shell.editing.overview import render_review
-from tests.shell.editing.builders import A1, ENERGY, FINANCE, N1, N3, PROPOSAL, REGISTRY, edited, with_mask
+from tests.shell.editing.builders import (
+    A1,
+    ENERGY,
+    FINANCE,
+    N1,
+    N3,
+    PROPOSAL,
+    REGISTRY,
+    document,
+    edited,
+    with_mask,
+)
 from tests.shell.editing.strategies import proposals
 
 
@@ -57,7 +68,6 @@ def test_a_review_says_what_is_approved() -> None:
         "  critical path: 1.5 units (n1 -> n3)",
         "  makespan: 1.5 units",
         "  open a silent domain that is required up to 0.40; never one at -1.00",
-        "  split a region anew into at most 2 times its sub-tasks",
     ):
         assert line in text.splitlines(), line
     assert "To look at" not in text
@@ -94,8 +104,15 @@ def test_suppressed_and_weakly_suppressed_domains_are_told_apart() -> None:
     assert "    env.energy    -0.40  silent, weakly suppressed; Energy" in lines
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_is_promised_that_repairs_do_not_do(lang: Lang) -> None:
+    for text in (review(lang=lang), document(lang=lang)):
+        assert not any(word in text for word in ("resplit", "split a region", "拆分"))
+        assert {"en": "rules", "zh": "规则"}[lang] in text
+
+
 def test_the_envelope_is_said_in_words() -> None:
-    closed = replace(PROPOSAL, envelope=Envelope(reassign=False, resplit_factor=1))
+    closed = replace(PROPOSAL, envelope=Envelope(reassign=False))
     assert "no other agent and no extended mask: these are asked for" in review(closed)
     assert "up to 0.40" not in review(closed)
     own = replace(PROPOSAL, envelope=Envelope(ceilings={A1: {FINANCE: 65}}))
