@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from langgraph.graph.state import CompiledStateGraph
 
@@ -42,25 +41,15 @@ from orchestrator.shell.attempt_graph import (
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
+from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
 from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder, Verifier
 
-OUTPUT_CACHE: Final = 256
-"""Outputs kept decoded in memory; a join of many inputs reads each once."""
-
 Graph = CompiledStateGraph[AttemptState, AttemptContext, AttemptState, AttemptState]
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
-
-
-class Artefacts(Protocol):
-    """Reads what was kept; the store, as far as attempts need it."""
-
-    def get_artefact(self, digest: str) -> bytes:
-        """Return kept bytes."""
-        ...
 
 
 class Threads(Protocol):
@@ -112,7 +101,7 @@ class AttemptRunner:
         self._scanner = scanner
         self._verifier = verifier
         self._clock = clock
-        self._outputs: OrderedDict[ArtefactId, WorkOutput] = OrderedDict()
+        self._outputs = OutputCache(artefacts)
 
     async def run(self, job: AttemptJob) -> Finished:
         """Return the event that ends the attempt. A failure of any kind is an event, never an exception.
@@ -135,13 +124,7 @@ class AttemptRunner:
 
     def output(self, artefact: ArtefactId) -> WorkOutput:
         """Return a kept output, decoded; raises what the store raises for a missing or damaged one."""
-        known = self._outputs.get(artefact)
-        if known is None:
-            known = WORK_OUTPUT.validate_json(self._artefacts.get_artefact(artefact))
-            self._outputs[artefact] = known
-            if len(self._outputs) > OUTPUT_CACHE:
-                self._outputs.popitem(last=False)
-        return known
+        return self._outputs.get(artefact)
 
     async def _execute(self, job: AttemptJob) -> FinishedAttempt:
         thread = attempt_thread(job, job.epoch)
@@ -209,7 +192,7 @@ class AttemptRunner:
     def _event(self, job: AttemptJob, finished: FinishedAttempt) -> Finished:
         output = finished.result.output
         artefact = job.keep(WORK_OUTPUT.dump_python(output, mode="json"))
-        self._outputs[artefact] = output
+        self._outputs.put(artefact, output)
         common: dict[str, Any] = {
             "node": job.key.node,
             "generation": job.key.generation,
