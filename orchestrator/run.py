@@ -33,7 +33,6 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, proposal_sha256
-from orchestrator.core.reducer import initial
 from orchestrator.core.report import REPORT, DeliveredReport
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
@@ -42,7 +41,7 @@ from orchestrator.shell.inbox import ANSWER
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
-from orchestrator.shell.runs import append, load, post
+from orchestrator.shell.runs import append, create, load, post
 from orchestrator.shell.store.errors import HeadMoved, RunBusy, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.writer import Writer
@@ -239,7 +238,6 @@ def goal_of(text: str, sources: Sequence[Path], lang: Lang | None) -> Goal:
 
 def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = None) -> RunState:
     run = RunId(shop.ids.run())
-    shop.store.create_run(run, proposal.goal.text, shop.clock.now())
     created = RunCreated(
         goal=proposal.goal.text,
         lang=proposal.goal.lang,
@@ -249,7 +247,7 @@ def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = 
         forked_from=forked_from,
     )
     drafted = ProposalDrafted(proposal=proposal, sha256=proposal_sha256(proposal), author="planner")
-    return append(shop.store, shop.clock, initial(run), [created, drafted])
+    return create(shop.store, shop.clock, run, proposal.goal.text, [created, drafted])
 
 
 def _check_names(shop: Workshop, state: RunState, reply: Answer) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 
 from orchestrator.core.events import Body, Event, from_wire, to_wire
 from orchestrator.core.ids import RunId
-from orchestrator.core.reducer import apply, fold
+from orchestrator.core.reducer import apply, fold, initial
 from orchestrator.core.state import RunState
 from orchestrator.shell.ports import Clock
-from orchestrator.shell.store.ports import RunStore
+from orchestrator.shell.store.ports import Refused, RunStore, StoreWrites
 from orchestrator.shell.store.rows import NewEvent, StoredEvent
 
 
@@ -49,19 +49,41 @@ def load(store: RunStore, run: RunId, *, at: int | None = None) -> RunState:
     return fold(run, events_of(store, run, upto=at))
 
 
+def create(store: RunStore, clock: Clock, run: RunId, title: str, bodies: Sequence[Body]) -> RunState:
+    """Create a run together with its first events and return its state; a crash leaves all of it or nothing.
+
+    Raises `RunExists` and what else the store raises.
+    """
+    after, rows = _stamped(initial(run), clock, bodies)
+    created = clock.now()
+
+    def write(writes: StoreWrites) -> None:
+        writes.create_run(run, title, created)
+        writes.append(run, 0, rows)
+
+    (outcome,) = store.commit([write])
+    if isinstance(outcome, Refused):
+        raise outcome.error
+    return after
+
+
 def append(store: RunStore, clock: Clock, state: RunState, bodies: Sequence[Body]) -> RunState:
     """Append events to a run that nobody executes and return its new state.
 
     Raises `HeadMoved` when somebody else appended since `state` was read, and `RunBusy` while a process executes it.
     """
-    events = []
-    after = state
-    for body in bodies:
-        event = Event(seq=after.seq + 1, ts=clock.now(), body=body)
-        after = apply(after, event)
-        events.append(new_event(state.run, event))
-    store.append(state.run, state.seq, events)
+    after, rows = _stamped(state, clock, bodies)
+    store.append(state.run, state.seq, rows)
     return after
+
+
+def _stamped(state: RunState, clock: Clock, bodies: Sequence[Body]) -> tuple[RunState, list[NewEvent]]:
+    rows = []
+    for body in bodies:
+        event = Event(seq=state.seq + 1, ts=clock.now(), body=body)
+        state = apply(state, event)
+        rows.append(new_event(state.run, event))
+    return state, rows
 
 
 def post(store: RunStore, run: RunId, kind: str, document: dict[str, Any], *, dedup: str) -> int:

@@ -19,11 +19,18 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import proposal_sha256
 from orchestrator.core.reducer import initial
-from orchestrator.shell.runs import append, event_of, events_of, load, new_event, post
-from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunBusy, UnknownRun
+from orchestrator.shell.runs import append, create, event_of, events_of, load, new_event, post
+from orchestrator.shell.store.errors import (
+    AlreadyRecorded,
+    HeadMoved,
+    NotStorable,
+    RunBusy,
+    RunExists,
+    UnknownRun,
+)
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.ports import RunStore
-from orchestrator.shell.store.rows import StoredEvent
+from orchestrator.shell.store.rows import NewEvent, StoredEvent
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.core.builders import plan, proposal
 from tests.flows.stage import FakeClock
@@ -105,3 +112,29 @@ def test_a_message_is_left_once(store: RunStore) -> None:
         post(store, RUN, "answer", {"a": 2}, dedup="answer:1")
     (message,) = store.pending(RUN)
     assert (message.kind, json.loads(message.payload)) == ("answer", {"a": 1, "b": "é"})
+
+
+def test_a_run_is_created_with_its_first_events(store: RunStore) -> None:
+    made = create(store, FakeClock(), RunId("r-2"), "为什么？", BODIES)
+    assert load(store, RunId("r-2")) == made
+    assert (made.seq, made.status) == (2, "reviewing")
+    assert {row.id for row in store.runs()} == {RUN, "r-2"}
+    with pytest.raises(RunExists):
+        create(store, FakeClock(), RunId("r-2"), "again", BODIES)
+    assert load(store, RunId("r-2")) == made
+
+
+def test_a_run_whose_first_events_are_refused_does_not_exist(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a crash between the run and its events: what is refused takes the run with it."""
+
+    def broken(run: RunId, event: Event) -> NewEvent:
+        return replace(new_event(run, event), cause=99)
+
+    monkeypatch.setattr("orchestrator.shell.runs.new_event", broken)
+    with pytest.raises(NotStorable):
+        create(store, FakeClock(), RunId("r-2"), "Why?", BODIES)
+    with pytest.raises(UnknownRun):
+        store.run("r-2")
+    assert [row.id for row in store.runs()] == [RUN]
