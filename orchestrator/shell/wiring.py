@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from agents.evidence import Evidence
-from agents.models.embedders import UseEmbedder
+from agents.models.embedders import CachedEmbedder, UseEmbedder
 from agents.models.ports import ChatPort
 from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
 from agents.retrieval.reading import read_folder
@@ -53,6 +53,11 @@ ProviderOf = Callable[[AgentSpec], ChatPort | None]
 WorkerOf = Callable[[AgentSpec], Worker]
 
 
+def _default_embedder() -> Embedder:
+    """The embedder of the base install; index and labels encode the same sections, so each text is encoded once."""
+    return CachedEmbedder(UseEmbedder())
+
+
 def _no_chat(agent: AgentSpec) -> ChatPort | None:
     """No chat model is configured by default: nothing needs a key or a network."""
     del agent
@@ -81,7 +86,7 @@ class Workshop:
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids = field(default_factory=RandomIds)
     registry: DomainRegistry = field(default_factory=default_registry)
-    embedder: Embedder = field(default_factory=UseEmbedder)
+    embedder: Embedder = field(default_factory=_default_embedder)
     worker_for: WorkerOf | None = None
     """Overrides the workers; `None`: the embedded ones, or a chat model where the agent's policy names one."""
     chat_for: ProviderOf = field(default=_no_chat)
