@@ -39,6 +39,7 @@ from orchestrator.core.state import ENDED, RunState
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.inbox import ANSWER
 from orchestrator.shell.journal import Journal, Listener
+from orchestrator.shell.lease_keeper import LeaseKeeper
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.runs import append, create, load, post
@@ -168,7 +169,8 @@ async def execute(
             executor = shop.executor(writer, journal, folder)
             record_surroundings(shop, journal, folder)
             async with _stopping(executor.stop, stop):
-                return await executor.execute()
+                with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)):
+                    return await executor.execute()
     finally:
         with suppress(StoreUnavailable):  # it runs out by itself, and what ended the run must not be hidden
             shop.store.release(lease)
@@ -270,6 +272,17 @@ def _in_review(shop: Workshop, run: RunId) -> RunState:
     if state.status != "reviewing":
         raise WrongState(run, state.status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
     return state
+
+
+def _on_this_loop(tell: Callable[[Exception], None]) -> Callable[[Exception], None]:
+    """Return `tell`, to be called from another thread; a loop that has ended needs to be told nothing."""
+    loop = asyncio.get_running_loop()
+
+    def hand_over(error: Exception) -> None:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell, error)
+
+    return hand_over
 
 
 @asynccontextmanager

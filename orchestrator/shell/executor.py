@@ -60,7 +60,8 @@ _LOG: Final = logging.getLogger(__name__)
 INBOX_INTERVAL_S: Final = 0.25
 """How often the inbox is looked at for answers of other processes, in seconds."""
 LEASE_TTL_S: Final = 30.0
-"""How long a lease holds without renewal: after a crash, another process can take over that soon."""
+"""How long a lease holds without renewal (`orchestrator.shell.lease_keeper`): after a crash, another process can take
+over that soon."""
 
 MEMORY_MARK: Final = "|"
 """Stands between class of task and repair in a key of the failure memory (`orchestrator.core.repairs.memory_key`)."""
@@ -115,7 +116,6 @@ class RunExecutor:
         """Attempts that the last process left unfinished, not gone on with yet, with its epoch."""
         self._folded: set[int] = set()
         self._stopping = False
-        self._renewed = clock.monotonic()
 
     async def execute(self) -> RunState:
         """Run until the run has ended, waits for persons only, or is back in review; return its state.
@@ -152,6 +152,10 @@ class RunExecutor:
             await self._next_fact()
         await self._journal.flush()
         return self._journal.state
+
+    def abort(self, error: Exception) -> None:
+        """End the execution with `error`, such as a lost lease; to be called on the event loop."""
+        self._facts.put_nowait(error)
 
     async def _fail(self, error: Exception) -> RunState:
         """End the run with the trace of `error`; raises `error` where even that can't be written down.
@@ -295,16 +299,13 @@ class RunExecutor:
         )
 
     async def _watch(self) -> None:
-        """Fold in what other processes ask for, and keep the lease."""
+        """Fold in what other processes ask for."""
         try:
             while True:
                 await self._clock.sleep(INBOX_INTERVAL_S)
                 self._journal.check()
                 self._fold_inbox()
-                if self._clock.monotonic() - self._renewed > LEASE_TTL_S / 3:
-                    self._journal.lease = self._inbox.renew(self._journal.lease, LEASE_TTL_S)
-                    self._renewed = self._clock.monotonic()
-        except Exception as error:  # noqa: BLE001 - a store that fails or a lost lease ends the loop, with its own type
+        except Exception as error:  # noqa: BLE001 - a store that fails ends the loop, with its own type
             self._facts.put_nowait(error)
 
     def _fold_inbox(self) -> None:

@@ -32,10 +32,6 @@ class Inbox(Protocol):
         """Take messages out of `pending` that lead to no event."""
         ...
 
-    def renew(self, lease: Lease, ttl_s: float) -> Lease:
-        """Prolong the lease; raises when it is no longer current."""
-        ...
-
     def failures(self, task_class: str | None = None) -> Sequence[FailureRecord]:
         """Return what is remembered of repairs for a class of task, over all runs."""
         ...

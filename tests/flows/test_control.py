@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -32,10 +33,12 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.run import post_control
+from orchestrator.shell import lease_keeper
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.store.errors import RunBusy, StaleLease, StoreFull
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.ports import Operation, Outcome, RunStore
+from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.core.builders import n, plan, proposal
 from tests.flows.crashes import Crash, crash_at, stop_at
@@ -283,22 +286,49 @@ class TestLeases:
         assert len(other.log(run)) == length
         assert other.orders("a") == []
 
-    async def test_a_lease_is_renewed_while_the_run_goes_on(self, notes: NoteFolder) -> None:
+    async def test_a_step_that_holds_the_loop_for_long_does_not_lose_the_lease(
+        self, notes: NoteFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A check that takes 40 s, with nothing else getting a turn on the loop meanwhile."""
+        monkeypatch.setattr(lease_keeper, "RENEWALS_PER_TERM", 30_000)
         now = [0.0]
-        store = MemoryStore(clock=lambda: now[0])
+        renewal = threading.Event()
+
+        class Counting(MemoryStore):
+            def renew(self, lease: Lease, ttl_s: float) -> Lease:
+                renewed = super().renew(lease, ttl_s)
+                renewal.set()
+                return renewed
+
+        store = Counting(clock=lambda: now[0])
+
+        def takes_long(order: WorkOrder, broker: Broker) -> WorkResult:
+            for _ in range(2):
+                now[0] += 20.0
+                for _ in range(2):  # the first may have read the clock before it moved
+                    renewal.clear()
+                    assert renewal.wait(timeout=20)
+            with pytest.raises(RunBusy):
+                store.acquire(run, "another process", LEASE_TTL_S)
+            return passes_on(order, broker)
+
+        stage = set_stage(notes, script_of(notes, b=takes_long), store=store)
+        run = stage.approved(proposal(CHAIN))
+        assert (await stage.execute(run)).status == "completed"
+
+    async def test_a_lease_that_somebody_took_ends_the_execution(
+        self, notes: NoteFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(lease_keeper, "RENEWALS_PER_TERM", 30_000)
+        store = MemoryStore()
         gate = Gate()
         stage = set_stage(notes, script_of(notes, b=gate), store=store)
         run = stage.approved(proposal(CHAIN))
         task = asyncio.ensure_future(stage.execute(run))
         await gate.reached.wait()
-        now[0] = stage.clock.t = LEASE_TTL_S / 2
-        stage.clock.look()
-        await settled(lambda: stage.clock.waits)
-        lease = store.lease(run)
-        assert lease is not None
-        assert lease.expires == LEASE_TTL_S * 1.5
-        gate.open.set()
-        assert (await task).status == "completed"
+        store.acquire(run, "another process", LEASE_TTL_S, instead_of=stage.shop.holder)
+        with pytest.raises(StaleLease):
+            await task
 
 
 async def test_a_late_result_of_an_obsolete_attempt_is_refused(notes: NoteFolder) -> None:
