@@ -7,7 +7,7 @@ rises with the mask value, so the gradient shows in what is selected (semantics 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from agents.evidence import LineSpan, evidence_id
 from agents.workers.embedded.answering import texts_of
@@ -18,6 +18,9 @@ from masks.bands import Band, Thresholds
 from masks.domains import DomainId
 from masks.gradient import selection_weight
 from masks.vector import Mask
+
+OPEN_WEIGHT: Final = 0.5
+"""Weight of being open at all, beside the gradient."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +49,24 @@ class Access:
         return evidence_id(span.source, span.start_char, span.end_char) in self.excluded
 
     def weight(self, passage: Passage) -> float:
-        """Return the selection weight of a passage, in [0, 1]; 0 if its domain is closed on this path.
+        """Return the selection weight of a passage: 0 if its domain is closed on this path, else in (1/2, 1].
 
-        Unclassified material weighs as much as a domain exactly at the MAIN threshold would: selectable, and behind
-        everything that is surely MAIN.
+        Half of it is being open, half rises with the mask value: what an extension has just opened must be able to
+        stand beside material that is less to the point, or the extension would repair nothing. Unclassified material
+        weighs as much as a domain exactly at the MAIN threshold would: selectable, and behind everything that is
+        surely MAIN and as relevant.
         """
         domain = self.domain(passage)
         if domain is None:
             return self.unclassified_weight
-        return selection_weight(self.mask.value(domain), self.thresholds, background_open=self.path == 2)
+        return _of_open(
+            selection_weight(self.mask.value(domain), self.thresholds, background_open=self.path == 2)
+        )
 
     @property
     def unclassified_weight(self) -> float:
-        """Return the weight of material without a domain, in (0, 1)."""
-        return selection_weight(self.thresholds.main, self.thresholds, background_open=True)
+        """Return the weight of material without a domain, in (1/2, 1)."""
+        return _of_open(selection_weight(self.thresholds.main, self.thresholds, background_open=True))
 
     def domain(self, passage: Passage) -> DomainId | None:
         """Return the domain that decides about a passage; `None`: unclassified.
@@ -86,6 +93,10 @@ class Access:
     def _excused(self, parent: str) -> bool:
         below = [value for domain, value in self.mask.values if domain.startswith(f"{parent}.")]
         return any(value > self.thresholds.main for value in below) and all(value >= 0 for value in below)
+
+
+def _of_open(gradient: float) -> float:
+    return OPEN_WEIGHT + (1 - OPEN_WEIGHT) * gradient if gradient > 0 else 0.0
 
 
 def access_of(order: WorkOrder) -> Access:

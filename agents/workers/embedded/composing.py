@@ -94,14 +94,14 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     """
     if not inquiry.answered:
         return Answer(inquiry=inquiry, chosen=())
-    admitted = admit([weighted(one, inquiry.access) for one in inquiry.ranked])
+    opened = [weighted(one, inquiry.access) for one in inquiry.ranked]
     question = inquiry.question
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
-        chosen = choose_factual(admitted, budget, question.lang)
+        chosen = choose_factual(opened, budget, question.lang)
         chosen = _of_field(chosen, inquiry) if inquiry.about else chosen
     else:
-        chosen = _in_reading_order(choose(admitted, inquiry.matcher.weights, budget, question.lang))
+        chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
     return Answer(inquiry=inquiry, chosen=chosen)
 
 
@@ -128,7 +128,11 @@ def weighted(one: Support, access: Access) -> Weighted:
     """Return a supported candidate with its relevance and its mask weight."""
     passage = one.candidate.passage
     return Weighted(
-        support=one, relevance=relevance(one), weight=access.weight(passage), domain=access.domain(passage)
+        support=one,
+        relevance=relevance(one),
+        weight=access.weight(passage),
+        domain=access.domain(passage),
+        leaks=access.leak_strength(passage) is not None,
     )
 
 

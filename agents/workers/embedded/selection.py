@@ -1,8 +1,13 @@
 """Choose the sentences that answer a question, under a length budget and under the mask.
 
-Two steps. *Admission* keeps the best candidates by relevance times mask weight: here the gradient acts, and raising a
-domain's value inside its band can only move its material up (`selection_share`). *Choice* then fills the budget from
-the admitted ones, each time with the sentence that adds most of what is not said yet, per length.
+Two steps. *Valuing* says which open sentences answer the question and how much each adds: the mask's bands act here
+(closed material is left out, a leak never stands for a sentence that is none), values inside a band do not. *Filling*
+takes them in the order of value times mask weight, as far as they fit.
+
+So the gradient is monotone: raising a domain's mask value inside its band never lowers the length that its sentences
+take of the answer. All of them have one weight, so their order among themselves stays, that of the others too, and
+the new order comes from the old one by letting one of them pass one of the others, time and again. Where that changes
+what fits, it fits itself now and did not beside the other; what the domain had in the rest was shorter than it is.
 """
 
 from __future__ import annotations
@@ -59,16 +64,13 @@ class Weighted:
     """The mask's weight of its domain, in [0, 1]."""
     domain: str | None = None
     """The domain that the weight is of; `None`: unclassified."""
+    leaks: bool = False
+    """Whether its use is a leak: it is open, and not MAIN."""
 
     @property
     def candidate(self) -> Candidate:
         """Return the candidate."""
         return self.support.candidate
-
-    @property
-    def score(self) -> float:
-        """Return relevance times weight."""
-        return self.relevance * self.weight
 
 
 def length_of(text: str, lang: Lang) -> int:
@@ -84,22 +86,12 @@ def relevance(one: Support) -> float:
 
 
 def admit(candidates: Sequence[Weighted], count: int = ADMITTED) -> tuple[Weighted, ...]:
-    """Return the `count` candidates with the highest score, best first; ties keep their order. Closed ones (weight 0)
-    are left out.
+    """Return the `count` open candidates of the highest relevance, best first; ties keep their order.
+
+    Closed ones (weight 0) are left out.
     """
     opened = [one for one in candidates if one.weight > 0]
-    return tuple(sorted(opened, key=lambda one: -one.score)[:count])
-
-
-def selection_share(admitted: Sequence[Weighted], domain: str) -> float:
-    """Return the share of the admitted score that stands in `domain`, in [0, 1]; 0 if nothing is admitted.
-
-    With relevances fixed, raising the domain's weight never lowers its share: its scores rise and no other's does,
-    so its candidates keep their places or take those of others.
-    """
-    total = sum(one.score for one in admitted)
-    inside = sum(one.score for one in admitted if one.domain == domain)
-    return inside / total if total else 0.0
+    return tuple(sorted(opened, key=lambda one: -one.relevance)[:count])
 
 
 def choose(
@@ -107,70 +99,93 @@ def choose(
 ) -> tuple[Weighted, ...]:
     """Return the sentences of an answer to an open question, in the order they were chosen.
 
-    Greedy coverage: the value of a sentence is what it says that is not said yet, in terms that are telling for the
-    material or asked for, times its score, per length. `budget` is in the unit of `length_of`.
+    The value of a sentence is what it says that no better one says, in terms that are telling for the material or
+    asked for, times its relevance, per length. `budget` is in the unit of `length_of`.
     """
-    value = _telling(admitted, question_terms)
-    pool = _worth_quoting(admitted, lang)
+    return _filled(_valued(admitted, question_terms, budget, lang), budget, lang)
+
+
+def choose_factual(candidates: Sequence[Weighted], budget: int, lang: Lang) -> tuple[Weighted, ...]:
+    """Return the sentences that hold the value asked for, those of the highest support times weight first.
+
+    Sentences that repeat a better one are left out; those of other notes stay, since they may disagree. Beside the
+    one with the best support, only sentences with an answering form of their own are taken.
+    """
+    fitting = [
+        one
+        for one in candidates
+        if one.weight > 0
+        and not _ASKS.search(one.candidate.unit.text)
+        and length_of(one.candidate.unit.text, lang) <= budget
+    ]
+    ranked = sorted(fitting, key=lambda one: -one.support.score)
+    floor = FACTUAL_SHARE * ranked[0].support.score if ranked else 0.0
+    holding = [
+        one
+        for one in ranked
+        if one is ranked[0] or (one.support.score >= floor and one.support.form >= LOOSE)
+    ]
+    return _filled([(one, one.support.score) for one in _unrepeated(holding)], budget, lang)
+
+
+def _filled(valued: Sequence[tuple[Weighted, float]], budget: int, lang: Lang) -> tuple[Weighted, ...]:
+    """Take what fits, in the order of value times weight."""
     chosen: list[Weighted] = []
-    said: set[str] = set()
     left = budget
-    while True:
+    for one, _ in sorted(valued, key=lambda pair: -pair[1] * pair[0].weight):
+        length = length_of(one.candidate.unit.text, lang)
+        if length <= left:
+            chosen.append(one)
+            left -= length
+    return tuple(chosen)
+
+
+def _valued(
+    admitted: Sequence[Weighted], question_terms: Mapping[str, float], budget: int, lang: Lang
+) -> list[tuple[Weighted, float]]:
+    """Pair the sentences that may stand in an answer with what each adds, by greedy coverage; best first."""
+    telling = _telling(admitted, question_terms)
+    pool = _worth_quoting(admitted, budget, lang)
+    said: set[str] = set()
+    valued: list[tuple[Weighted, float]] = []
+    while pool:
         gains = [
             (
-                sum(value.get(term, 0.0) for term in words if term not in said)
-                * one.score
-                / _effort(length, lang),
-                -position,
+                sum(telling.get(term, 0.0) for term in words if term not in said) * one.relevance / effort,
+                -place,
             )
-            for position, (one, words, length) in enumerate(pool)
-            if 0 < length <= left
+            for place, (one, words, effort) in enumerate(pool)
         ]
-        best = max(gains, default=(0.0, 0))
-        if best[0] <= 0:
-            return tuple(chosen)
-        one, words, length = pool.pop(-best[1])
-        if _said_already(one, chosen):
-            continue
-        chosen.append(one)
+        gain, place = max(gains)
+        if gain <= 0:
+            break
+        one, words, _ = pool.pop(-place)
+        valued.append((one, gain))
         said.update(words)
-        left -= length
+    return valued
 
 
-def _worth_quoting(admitted: Sequence[Weighted], lang: Lang) -> list[tuple[Weighted, tuple[str, ...], int]]:
-    """Pair the sentences that may stand in an answer with their terms and lengths."""
+def _worth_quoting(
+    admitted: Sequence[Weighted], budget: int, lang: Lang
+) -> list[tuple[Weighted, tuple[str, ...], float]]:
+    """Give the sentences that may stand in an answer, with their terms and the effort of reading them."""
     floor = OPEN_SHARE * max((one.relevance for one in admitted), default=0.0)
     pool = []
-    for one in admitted:
+    for one in _unrepeated([one for one in admitted if one.relevance >= floor]):
         text = one.candidate.unit.text
-        words = tuple(dict.fromkeys(terms(text)))
-        if one.relevance >= floor and len(words) >= FEWEST_TERMS:
-            pool.append((one, words, length_of(text, lang)))
+        words, length = tuple(dict.fromkeys(terms(text))), length_of(text, lang)
+        if len(words) >= FEWEST_TERMS and 0 < length <= budget:
+            pool.append((one, words, _effort(length, lang)))
     return pool
 
 
-def choose_factual(admitted: Sequence[Weighted], budget: int, lang: Lang) -> tuple[Weighted, ...]:
-    """Return the sentences that hold the value asked for, best support (times weight) first.
-
-    Sentences that repeat a chosen one are left out; those of other notes stay, since they may disagree. After the
-    first, only sentences with an answering form of their own are taken.
-    """
-    ranked = sorted(
-        (one for one in admitted if not _ASKS.search(one.candidate.unit.text)),
-        key=lambda one: -one.support.score * one.weight,
-    )
-    chosen: list[Weighted] = []
-    left = budget
-    for one in ranked:
-        length = length_of(one.candidate.unit.text, lang)
-        if chosen and one.support.score < FACTUAL_SHARE * chosen[0].support.score:
-            break
-        formless = bool(chosen) and one.support.form < LOOSE
-        if length > left or formless or _said_already(one, chosen):
-            continue
-        chosen.append(one)
-        left -= length
-    return tuple(chosen)
+def _unrepeated(ranked: Sequence[Weighted]) -> list[Weighted]:
+    """Leave out what repeats one before it (best first), and leaks that repeat a sentence which is none."""
+    kept: list[Weighted] = []
+    for one in sorted(ranked, key=lambda one: one.leaks):
+        if not _said_already(one, kept):
+            kept.append(one)
+    return kept
 
 
 def _said_already(one: Weighted, chosen: Sequence[Weighted]) -> bool:

@@ -90,3 +90,13 @@ def test_weight_rises_inside_a_band(low: int, step: int) -> None:
     high = min(100, low + step)
     lower, higher = access({"law.public": low}), access({"law.public": high})
     assert lower.weight(passage("law.public")) < higher.weight(passage("law.public")) <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "weight"),
+    [(100, 1, 1.0), (71, 1, 0.5 + 0.5 * 41 / 70), (40, 2, 0.5 + 0.5 * 10 / 70), (40, 1, 0.0), (30, 2, 0.0)],
+)
+def test_half_of_the_weight_is_being_open_and_half_the_gradient(
+    value: int, path: Literal[1, 2], weight: float
+) -> None:
+    assert access({"law.public": value}, path).weight(passage("law.public")) == pytest.approx(weight)

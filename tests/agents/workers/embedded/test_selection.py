@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,6 @@ from agents.workers.embedded.selection import (
     choose_factual,
     length_of,
     relevance,
-    selection_share,
 )
 from agents.workers.embedded.support import Support
 from masks.bands import Thresholds
@@ -63,14 +64,33 @@ def supported(
     )
 
 
-def share(supports: list[Support], values: dict[str, int], domain: str, path: int, count: int) -> float:
+def chosen_under(
+    supports: list[Support], values: dict[str, int], path: int, budget: int, *, factual: bool
+) -> tuple[Weighted, ...]:
+    """Choose as the worker does: weighted by the mask, admitted, then chosen."""
     mask = new_mask("A1", {DomainId(name): value for name, value in values.items()})
     access = Access(mask=mask, thresholds=Thresholds(), path=2 if path == 2 else 1)
-    return selection_share(admit([weighted(one, access) for one in supports], count), domain)
+    opened = [weighted(one, access) for one in supports]
+    if factual:
+        return choose_factual(opened, budget, "en")
+    return choose(admit(opened, 12), {"plant": 0.5, "cost": 0.5}, budget, "en")
 
 
+def taken_by(domain: str, chosen: Sequence[Weighted]) -> int:
+    """Return how many words of the answer are sentences of `domain`."""
+    return sum(len(one.candidate.unit.text.split()) for one in chosen if one.domain == domain)
+
+
+WORDS = ("the", "plant", "costs", "roof", "pump", "soil", "crew", "permit", "loan", "of", "12", "30", "May")
 candidates = st.lists(
-    st.tuples(st.sampled_from(DOMAINS), st.floats(0.01, 1.0), st.floats(0.05, 1.0)), min_size=1, max_size=24
+    st.tuples(
+        st.sampled_from(DOMAINS),
+        st.floats(0.01, 1.0),
+        st.floats(0.3, 1.0),
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join),
+    ),
+    min_size=1,
+    max_size=20,
 )
 
 
@@ -81,40 +101,75 @@ candidates = st.lists(
     st.integers(71, 100),
     st.integers(31, 70),
     st.sampled_from([1, 2]),
-    st.integers(1, 12),
+    st.integers(1, 60),
+    st.booleans(),
 )
-def test_raising_a_domain_inside_its_band_never_lowers_its_share(
-    made: list[tuple[str | None, float, float]],
+def test_raising_a_domain_inside_its_band_never_lowers_the_length_that_it_takes_of_the_answer(
+    made: list[tuple[str | None, float, float, str]],
     band: tuple[int, int],
     data: st.DataObject,
     finance: int,
     care: int,
     path: int,
-    count: int,
+    budget: int,
+    factual: bool,
 ) -> None:
     low = data.draw(st.integers(*band))
     high = data.draw(st.integers(low, band[1]))
     supports = [
-        supported(i, domain, coverage=coverage, rank=rank) for i, (domain, coverage, rank) in enumerate(made)
+        supported(i, domain, coverage=coverage, rank=rank, text=f"{text}.")
+        for i, (domain, coverage, rank, text) in enumerate(made)
     ]
     others = {"econ.finance": finance, "med.care": care}
-    before = share(supports, {**others, "law.public": low}, "law.public", path, count)
-    after = share(supports, {**others, "law.public": high}, "law.public", path, count)
-    assert after >= before - 1e-12
+    before, after = (
+        taken_by(
+            "law.public",
+            chosen_under(supports, {**others, "law.public": value}, path, budget, factual=factual),
+        )
+        for value in (low, high)
+    )
+    assert before <= after
 
 
-def test_raising_a_domain_inside_its_band_raises_its_share_and_admits_more_of_it() -> None:
-    supports = [supported(i, "law.public", coverage=0.5) for i in range(4)]
-    supports += [supported(10 + i, "econ.finance", coverage=0.55) for i in range(4)]
-    others = {"econ.finance": 85}
-    shares = [
-        share(supports, {**others, "law.public": value}, "law.public", 1, 4) for value in (75, 85, 95, 100)
+@pytest.mark.parametrize("factual", [True, False])
+@pytest.mark.parametrize(("path", "values"), [(1, (72, 85, 100)), (2, (31, 50, 70))])
+def test_raising_a_domain_inside_its_band_gives_it_more_of_the_answer(
+    path: int, values: tuple[int, ...], factual: bool
+) -> None:
+    finance = {1: 80, 2: 45}[path]
+    supports = [supported(i, "law.public", coverage=0.75 - 0.07 * (i % 2)) for i in range(4)]
+    supports += [supported(10 + i, "econ.finance", coverage=0.73 - 0.005 * i) for i in range(4)]
+    counts = [
+        taken_by(
+            "law.public",
+            chosen_under(supports, {"econ.finance": finance, "law.public": value}, path, 28, factual=factual),
+        )
+        for value in values
     ]
-    assert shares == [0.0, 0.0, 1.0, 1.0]
-    wide = [
-        share(supports, {**others, "law.public": value}, "law.public", 1, 8) for value in (75, 85, 95, 100)
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+def test_what_an_extension_opened_stands_before_unclassified_material_that_is_less_to_the_point() -> None:
+    supports = [
+        supported(1, "law.public", coverage=0.9, text="The operator is liable for damage for thirty years."),
+        supported(2, None, coverage=0.4, text="The panels on the roof are washed by rain alone."),
     ]
-    assert wide == sorted(set(wide))
+    (first,) = chosen_under(supports, {"law.public": 40}, 2, 10, factual=False)
+    assert first.domain == "law.public"
+    assert first.leaks
+
+
+def test_a_leak_never_stands_for_a_sentence_that_is_none() -> None:
+    text = "The operator of the plant is liable for damage to soil and water for thirty years."
+    supports = [
+        supported(1, "law.public", coverage=0.9, text=text),
+        supported(2, "econ.finance", coverage=0.8, text=text),
+    ]
+    values = {"law.public": 70, "econ.finance": 71}
+    for factual in (True, False):
+        chosen = chosen_under(supports, values, 2, 100, factual=factual)
+        assert [one.domain for one in chosen] == ["econ.finance"]
 
 
 def test_the_gradient_reaches_the_answer() -> None:
