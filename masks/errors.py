@@ -50,12 +50,11 @@ class UnknownDomain(MaskError, LookupError):
             en=(
                 f"Unknown knowledge domain {value!r}. Accepted: an id, a name or an alias of the registry, "
                 "in "
-                f"English or Chinese.{near_en} List them with `maskgrad domains`, or add it to your domains "
-                "file."
+                f"English or Chinese.{near_en} List them with `maskgrad domains`."
             ),
             zh=(
                 f"未知的知识域 {value!r}。可接受：注册表中的标识、名称或别名（中文或英文）。{near_zh}"
-                f"可用 `maskgrad domains` 查看全部，或在自己的知识域文件中添加。"
+                f"可用 `maskgrad domains` 查看全部。"
             ),
         )
 

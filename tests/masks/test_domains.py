@@ -160,3 +160,12 @@ def test_a_malformed_record_is_refused_with_its_field() -> None:
         DomainRegistry.from_records([{**record("x", exemplars=["x"]), "nonsense": 1}])
     with pytest.raises(RegistryError, match="'x': names"):
         DomainRegistry.from_records([{**record("x", exemplars=["x"]), "names": "x"}])
+
+
+def test_an_unknown_domain_sends_nobody_to_a_file_that_nothing_reads() -> None:
+    error = UnknownDomain("cs.databses", ["cs.databases"])
+    for lang in ("en", "zh"):
+        message = error.message(lang)
+        assert "maskgrad domains" in message
+        assert "file" not in message
+        assert "文件" not in message

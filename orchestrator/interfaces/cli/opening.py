@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from masks.domains import DomainRegistry
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
     from orchestrator.shell.wiring import Workshop
@@ -28,3 +29,10 @@ def open_shop(settings: Settings, store: RunStore) -> Workshop:
     from orchestrator.shell.wiring import Workshop
 
     return Workshop(settings=settings, store=store)
+
+
+def open_registry() -> DomainRegistry:
+    """Return the knowledge domains that ship with the product."""
+    from masks.domains import default_registry
+
+    return default_registry()

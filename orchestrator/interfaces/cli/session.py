@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from orchestrator.interfaces.cli.invocation import Invocation
-from orchestrator.interfaces.cli.opening import open_shop, open_store
+from orchestrator.interfaces.cli.opening import open_registry, open_shop, open_store
 from orchestrator.interfaces.cli.problems import Interrupted, Lang, pick
 from orchestrator.interfaces.cli.results import Result, json_line, write_result
 from orchestrator.interfaces.cli.streams import Streams
@@ -20,6 +20,7 @@ from orchestrator.interfaces.cli.streams import Streams
 if TYPE_CHECKING:
     from typing import Any
 
+    from masks.domains import DomainRegistry
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
     from orchestrator.shell.wiring import Workshop
@@ -48,6 +49,11 @@ class Session:
     def lang(self) -> Lang:
         """The reader's language."""
         return self.settings.lang
+
+    @property
+    def registry(self) -> DomainRegistry:
+        """The knowledge domains: those of the workshop that was given, else those of the product."""
+        return self._shop.registry if self._shop is not None else open_registry()
 
     @property
     def interactive(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.roster import Roster
-from graphs.contract import Lang
+from graphs.contract import Criterion, Lang
 from masks.domains import DomainId
 from orchestrator.core.events import Event, ProposalDrafted, RunCreated
 from orchestrator.core.proposal import Proposal, proposal_sha256
@@ -16,7 +16,7 @@ from tests.core.simulation import Simulation, fails, rejected
 
 def suspended_log() -> list[Event]:
     """A run whose second sub-task failed until a person is asked; the third waits for it."""
-    failing = [fails(builders.failure("refused")) for _ in range(12)]
+    failing = [fails(builders.failure("domain_closed", domain=builders.CONTRACTS)) for _ in range(12)]
     run = Simulation(builders.proposal(builders.plan("a>c b>c")), script={"b": failing})
     assert run.run().status == "suspended"
     return run.log
@@ -44,8 +44,10 @@ def draft(lang: Lang = "en", edges: str = "a>c b>c") -> Proposal:
         replace(task, operation="compare", required_domains={"cs.databases": 1.0}, acceptance=("c1",))
         for task in work.subtasks
     )
+    base = builders.proposal(replace(work, subtasks=tasks), lang=lang)
     return replace(
-        builders.proposal(replace(work, subtasks=tasks), lang=lang),
+        base,
+        contract=replace(base.contract, acceptance=(Criterion(id="c1", text="Good.", kind="custom"),)),
         roster=Roster(
             agents=(
                 builders.agent("A1", MASK, operations=("compare",)),

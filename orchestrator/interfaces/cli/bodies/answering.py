@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from masks.bands import parse_mask_value
-from masks.domains import default_registry
+from masks.domains import DomainRegistry
 from orchestrator.core.errors import UnknownRequest
 from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.requests import Answer, ChoiceId, Request
@@ -52,7 +52,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
     wanted = next((known for known in state.requests.values() if known.id == request), None)
     if wanted is None:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
-    typed = _typed(state, wanted, reply)
+    typed = _typed(state, wanted, reply, session.registry)
     hand_over(session.shop(), request, typed, by=BY)
     lease = living_lease(session, run)
     if lease is not None:
@@ -80,7 +80,7 @@ def _run_of(request: str) -> RunId:
         ) from None
 
 
-def _typed(state: RunState, request: Request, reply: Reply) -> Answer:
+def _typed(state: RunState, request: Request, reply: Reply, registry: DomainRegistry) -> Answer:
     choice = _choice(request, reply.choice)
     given = {name for name in ("guidance", "agent", "domain", "value") if getattr(reply, name)}
     wanted = _VALUES[choice]
@@ -96,7 +96,7 @@ def _typed(state: RunState, request: Request, reply: Reply) -> Answer:
             en=f"run {state.run!r} has no agent {reply.agent!r} that works on sub-tasks; accepted: {known}",
             zh=f"运行 {state.run!r} 没有执行子任务的 agent {reply.agent!r}；可接受：{known}",
         )
-    domain = _leaf(reply.domain) if reply.domain else ""
+    domain = _leaf(reply.domain, registry) if reply.domain else ""
     value = parse_mask_value(reply.value) if reply.value else None
     return Answer(choice=choice, guidance=reply.guidance, agent=reply.agent, domain=domain, value=value)
 
@@ -128,8 +128,7 @@ def _values_refused(
     )
 
 
-def _leaf(text: str) -> str:
-    registry = default_registry()
+def _leaf(text: str, registry: DomainRegistry) -> str:
     domain = registry.resolve(text)
     if not registry.is_leaf(domain):
         leaves = ", ".join(registry.leaves_under(domain))

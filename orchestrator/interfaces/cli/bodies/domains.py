@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from masks.domains import Domain, default_registry
+from masks.domains import Domain
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 
 
 def domains_list(session: Session) -> Result:
     """Return the registry as a tree of ids and names."""
-    registry = default_registry()
+    registry = session.registry
     lines = []
     for domain in registry.domains:
         depth = domain.id.count(".")
@@ -22,7 +22,7 @@ def domains_list(session: Session) -> Result:
 
 def domains_show(session: Session, domain: str) -> Result:
     """Return one domain; raises `UnknownDomain` with close matches."""
-    registry = default_registry()
+    registry = session.registry
     found = registry.get(registry.resolve(domain))
     lang, pick = session.lang, session.pick
     lines = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.planning.embedded import EmptyGoal
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX
-from masks.domains import default_registry
+from masks.domains import DomainRegistry
 from orchestrator.core.errors import SourcesMissing
 from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import RunState
@@ -50,7 +50,7 @@ def draft_run(session: Session, draft: Draft) -> RunState:
         return _from_file(session, draft)
     if not draft.goal.strip():
         raise EmptyGoal(draft.goal)
-    options = _options(draft)
+    options = _options(draft, session.registry)
     session.talk("reading the notes and drafting …", "正在读取资料并起草……")
     return _submit(session, draft, options)
 
@@ -100,8 +100,7 @@ def _refuse_beside_file(draft: Draft) -> None:
         )
 
 
-def _options(draft: Draft) -> ProposalOptions:
-    registry = default_registry()
+def _options(draft: Draft, registry: DomainRegistry) -> ProposalOptions:
     forbidden = tuple(f"{FORBIDDEN_DOMAIN_PREFIX}{registry.resolve(domain)}" for domain in draft.forbid)
     return ProposalOptions(allow_unresolved=True if draft.allow_unresolved else None, forbidden=forbidden)
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from masks.domains import DomainRegistry, default_registry
+from masks.domains import DomainRegistry
 from orchestrator.core.errors import InvalidProposal, WrongState
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.state import RunState
@@ -45,7 +45,7 @@ def edit(session: Session, run: str, *, file: str | None, dry_run: bool) -> Resu
     if text is None:
         return _unchanged(session, state)
     kept = Path(file) if file is not None else _kept_file(session, state)
-    return save_edit(session, state, _parsed(state, text, kept), dry_run=dry_run)
+    return save_edit(session, state, _parsed(state, text, kept, session.registry), dry_run=dry_run)
 
 
 def edit_in_editor(session: Session, state: RunState) -> RunState:
@@ -60,7 +60,7 @@ def save_edit(session: Session, state: RunState, edited: Proposal, *, dry_run: b
 
     Raises `InvalidProposal` for one with errors, and `WrongState` when the run moved on since `state` was read.
     """
-    old, registry, lang = proposal_of(state), default_registry(), session.lang
+    old, registry, lang = proposal_of(state), session.registry, session.lang
     if proposal_sha256(edited) == state.sha256:
         return _unchanged(session, state)
     findings = check_proposal(edited, registry)
@@ -117,9 +117,9 @@ def _unchanged(session: Session, state: RunState) -> Result:
     return Result(data=data, notes=(note,))
 
 
-def _parsed(state: RunState, text: str, kept: Path) -> Proposal:
+def _parsed(state: RunState, text: str, kept: Path, registry: DomainRegistry) -> Proposal:
     try:
-        return from_document(text, proposal_of(state), default_registry())
+        return from_document(text, proposal_of(state), registry)
     except InvalidProposal as error:
         raise _with_way_on(error, state, kept) from error
 
@@ -140,7 +140,7 @@ def _with_way_on(error: InvalidProposal, state: RunState, kept: Path) -> Invalid
 
 def _edited_text(session: Session, state: RunState) -> str | None:
     """Open the editor on the document and return what was saved; `None` when it was left as it was."""
-    registry: DomainRegistry = default_registry()
+    registry = session.registry
     assert state.sha256 is not None, "a run in review has a hash"
     before = to_document(proposal_of(state), registry, session.lang, run=state.run, sha256=state.sha256)
     command = editor_command(session.invocation.environment)

@@ -10,7 +10,6 @@ from typing import Final, Literal, get_args
 
 from graphs.plan import index_plan
 from graphs.render import to_mermaid
-from masks.domains import default_registry
 from orchestrator.core.errors import NoReport
 from orchestrator.core.events import to_wire
 from orchestrator.core.report import DeliveredReport, report_json
@@ -58,7 +57,7 @@ def _format(text: str) -> Format:
 def _text(session: Session, state: RunState, form: Format) -> str:
     match form:
         case "md":
-            return report_text(_report(session, state))
+            return report_text(_report(session, state), session.registry)
         case "json":
             return json.dumps(report_json(_report(session, state)), ensure_ascii=False, indent=2) + "\n"
         case "jsonl":
@@ -67,7 +66,7 @@ def _text(session: Session, state: RunState, form: Format) -> str:
         case "mermaid":
             return _chart(session, state)
         case "yaml":
-            proposal, registry = proposal_of(state), default_registry()
+            proposal, registry = proposal_of(state), session.registry
             assert state.sha256 is not None, "a proposal has a hash"
             return to_document(proposal, registry, session.lang, run=state.run, sha256=state.sha256)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from graphs.plan import NodeId, natural_key
 from masks.bands import format_mask_value
-from masks.domains import default_registry
 from masks.leaks.provenance import Leak
 from orchestrator.core.events import AttemptRejected, AttemptVerified, Event
 from orchestrator.core.state import RunState
@@ -71,9 +70,7 @@ def _lines(session: Session, entry: _Found) -> tuple[str, str]:
     origin = pick(leak.origin, {"source": "来源", "parametric": "参数化"}[leak.origin])
     where = leak.locator or pick("nothing to trace", "无可追溯")
     kept = "" if entry.kept else pick("  (not in an accepted output)", "（不在已接受的输出中）")
-    name = (
-        default_registry().get(leak.domain).names[session.lang] if leak.domain in default_registry() else ""
-    )
+    name = session.registry.get(leak.domain).names[session.lang] if leak.domain in session.registry else ""
     head = (
         f"{declared}  {entry.node}  {leak.agent} → {leak.domain} {name}  "
         f"{BANDS[leak.band][session.lang]} {format_mask_value(leak.m100)}  {origin}  {where}{kept}"

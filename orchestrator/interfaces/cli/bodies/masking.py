@@ -8,7 +8,6 @@ from typing import Final
 from agents.spec import AgentSpec
 from masks.bands import band, format_mask_value, parse_mask_value
 from masks.design import render_origin
-from masks.domains import default_registry
 from masks.gradient import set_value
 from orchestrator.core.proposal import Proposal, base_agent
 from orchestrator.core.state import RunState
@@ -43,7 +42,7 @@ def masks_set(session: Session, run: str, agent: str, domain: str, value: str, *
     `InvalidProposal` when the proposal would no longer be sound.
     """
     state = under_review(session, run)
-    base, registry = proposal_of(state), default_registry()
+    base, registry = proposal_of(state), session.registry
     spec = _agent(state, base, agent)
     leaf, m100 = registry.resolve(domain), parse_mask_value(value)
     if all(spec.mask.value(one) == m100 for one in registry.leaves_under(leaf)):
@@ -79,7 +78,7 @@ def _agent(state: RunState, proposal: Proposal, name: str) -> AgentSpec:
 
 
 def _lines(session: Session, proposal: Proposal, agent: AgentSpec) -> list[str]:
-    lang, registry = session.lang, default_registry()
+    lang, registry = session.lang, session.registry
     thresholds = proposal.thresholds_of(agent.id)
     main, background = format_mask_value(thresholds.main), format_mask_value(thresholds.background)
     lines = [f"{agent.id}  {agent.responsibility}  (θ_main {main}, θ_bg {background})"]

@@ -18,7 +18,11 @@ from orchestrator.interfaces.cli.session import Session
 def outcome_of(session: Session, state: RunState) -> Result:
     """Return what a run came to: its report, or where it stands and how it goes on."""
     report = delivered(session, state)
-    text = "\n".join(state_lines(session, state, None)) if report is None else report_text(report)
+    text = (
+        "\n".join(state_lines(session, state, None))
+        if report is None
+        else report_text(report, session.registry)
+    )
     data = {
         **run_document(state),
         "nodes": node_documents(state),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from masks.domains import default_registry
+from masks.domains import DomainRegistry
 from orchestrator.core.report import REPORT, DeliveredReport, render_markdown
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.session import Session
@@ -15,7 +15,7 @@ def delivered(session: Session, state: RunState) -> DeliveredReport | None:
     return REPORT.validate_json(session.store().get_artefact(state.report))
 
 
-def report_text(report: DeliveredReport) -> str:
+def report_text(report: DeliveredReport, registry: DomainRegistry) -> str:
     """Return a report as Markdown, all of it in the goal's language: one document, one language."""
-    names: dict[str, str] = {domain.id: domain.names[report.lang] for domain in default_registry().domains}
+    names: dict[str, str] = {domain.id: domain.names[report.lang] for domain in registry.domains}
     return render_markdown(report, report.lang, domain_names=names)

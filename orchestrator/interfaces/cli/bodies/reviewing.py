@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from masks.domains import default_registry
 from orchestrator.core.proposal import PROPOSAL
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
@@ -22,7 +21,7 @@ def review(session: Session, run: str) -> Result:
 def review_result(session: Session, state: RunState) -> Result:
     """Return a proposal for people and as JSON, and the command that approves it."""
     proposal = proposal_of(state)
-    findings = check_proposal(proposal, default_registry())
+    findings = check_proposal(proposal, session.registry)
     data = {
         **run_document(state),
         "proposal": PROPOSAL.dump_python(proposal, mode="json"),
@@ -48,7 +47,7 @@ def review_text(session: Session, state: RunState) -> str:
     """Return the review as text for a terminal."""
     proposal = proposal_of(state)
     assert state.sha256 is not None, "a proposal has a hash"
-    registry = default_registry()
+    registry = session.registry
     text = render_review(
         proposal,
         registry,

@@ -26,7 +26,7 @@ def show(session: Session, run: str) -> Result:
     report = delivered(session, state)
     lines = state_lines(session, state, holder)
     if report is not None:
-        lines += ["", report_text(report)]
+        lines += ["", report_text(report, session.registry)]
     document = {**run_document(state), "holder": holder, "nodes": node_documents(state)}
     step = next_step(state)
     notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
