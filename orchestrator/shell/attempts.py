@@ -16,7 +16,7 @@ from agents.spec import AgentSpec
 from agents.tools.contract import BudgetExhausted
 from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
-from graphs.contract import TaskContract
+from graphs.contract import Lang, TaskContract
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import Verification
@@ -40,6 +40,14 @@ from orchestrator.shell.attempt_graph import (
     FinishedAttempt,
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
+from orchestrator.shell.failure_texts import (
+    check_broke,
+    domains_closed,
+    falsified,
+    limit_reached,
+    suppression_guard,
+    used_again,
+)
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
@@ -111,7 +119,7 @@ class AttemptRunner:
         try:
             finished = await self._execute(job)
         except BudgetExhausted as stop:
-            return _failed(job, Failure(kind="limit", message=str(stop)))
+            return _failed(job, Failure(kind="limit", message=limit_reached(stop, _lang(job))))
         except WorkFailed as failed:
             failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
             return _failed(job, failure)
@@ -161,7 +169,7 @@ class AttemptRunner:
             verify=lambda result, scan: self._verifier.verify(orders.check(result, scan)),
             produced=lambda result: job.emit(_produced(job, result)),
             judge=lambda result, scan, verdict: judge_attempt(
-                result, scan, verdict, frozenset(orders.required), orders.contract
+                result, scan, verdict, frozenset(orders.required), orders.contract, orders.lang
             ),
             finalise=orders.finalised,
         )
@@ -292,31 +300,40 @@ def judge_attempt(
     verification: Verification,
     required: frozenset[str],
     contract: TaskContract,
+    lang: Lang,
 ) -> Failure | None:
-    """Return why an attempt is not accepted, or `None`; leaks first, then the check (semantics 2 and 4)."""
+    """Return why an attempt is not accepted, in `lang`, or `None`; leaks first, then the check (semantics 2 and 4)."""
     if scan.necessary:
-        return Failure(kind="domain_closed", message=_closed(scan.necessary), domain=scan.necessary[0])
-    if scan.asked_for:
-        domain = scan.asked_for[0]
         return Failure(
-            kind="domain_closed", message=_closed(scan.asked_for), domain=domain, domain_tainted=True
+            kind="domain_closed", message=domains_closed(scan.necessary, lang), domain=scan.necessary[0]
+        )
+    if scan.asked_for:
+        return Failure(
+            kind="domain_closed",
+            message=domains_closed(scan.asked_for, lang),
+            domain=scan.asked_for[0],
+            domain_tainted=True,
         )
     if scan.spontaneous:
-        message = f"silent domains used again: {', '.join(scan.spontaneous)}"
-        return Failure(kind="spontaneous_leak", message=message, domain=scan.spontaneous[0])
+        return Failure(
+            kind="spontaneous_leak",
+            message=used_again(scan.spontaneous, lang),
+            domain=scan.spontaneous[0],
+        )
     if verification.outcome == "not_verified":
-        return Failure(kind="not_verified", message=verification.error or "a checker broke")
+        return Failure(kind="not_verified", message=verification.error or check_broke(lang))
     if verification.outcome == "structural_failure":
         return Failure(kind="structure", message=_findings(verification, "structural"))
     if verification.outcome == "falsified":
         return Failure(
-            kind="falsified", message=_falsifications(verification), diagnosis=verification.diagnosis
+            kind="falsified",
+            message=_falsifications(verification) or falsified(lang),
+            diagnosis=verification.diagnosis,
         )
-    return closed_domain(result, required, contract)
-
-
-def _closed(domains: tuple[str, ...]) -> str:
-    return f"not possible without the silent domains {', '.join(domains)}"
+    closed = closed_domain(result, required, contract)
+    if closed is None or closed.domain is None:
+        return closed
+    return replace(closed, message=domains_closed((closed.domain,), lang))
 
 
 def _findings(verification: Verification, severity: str) -> str:
@@ -327,15 +344,12 @@ def _falsifications(verification: Verification) -> str:
     reasons = [
         verdict.verdict.reason for verdict in verification.verdicts if verdict.verdict.kind == "falsified"
     ]
-    return "; ".join(dict.fromkeys(reasons)) or "falsified"
+    return "; ".join(dict.fromkeys(reasons))
 
 
-def suppression_guard(domains: tuple[str, ...], lang: Literal["en", "zh"]) -> str:
-    """Return the guard that forbids domains which leaked spontaneously (rule 2b), in the goal's language."""
-    names = ", ".join(domains)
-    if lang == "zh":
-        return f"不得使用以下知识域：{names}。上一轮输出因此被阻断。"
-    return f"Do not use these knowledge domains: {names}. The last output was blocked because of them."
+def _lang(job: AttemptJob) -> Lang:
+    assert job.state.proposal is not None, "attempts exist for approved plans only"
+    return job.state.proposal.goal.lang
 
 
 def _produced(job: AttemptJob, result: WorkResult) -> AttemptProduced:

@@ -9,8 +9,9 @@ import pytest
 
 from agents.evidence import ClaimId, EvidenceId
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
-from agents.tools.contract import Broker
+from agents.tools.contract import Broker, ToolCall
 from agents.workers.ports import WorkOrder
+from graphs.contract import Lang
 from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
@@ -25,15 +26,15 @@ from orchestrator.core.claims import (
     Level,
     Verification,
 )
-from orchestrator.core.events import AttemptProduced, AttemptVerified
+from orchestrator.core.events import AttemptFailed, AttemptProduced, AttemptVerified
 from orchestrator.core.input_key import WORK_OUTPUT, content_digest
-from orchestrator.shell.attempts import judge_attempt, suppression_guard
+from orchestrator.shell.attempts import judge_attempt
 from orchestrator.shell.leak_scan import LeakScan
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
-from tests.core.builders import CONTRACT, CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
+from tests.core.builders import A1, CONTRACT, CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
 from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import EVERY, ROWS, YEARS, NoteFolder, Script, passes_on, says, set_stage, written
 
@@ -161,11 +162,11 @@ REQUIRED = frozenset({str(CONTRACTS)})
 
 class TestJudgement:
     def test_nothing_wrong(self) -> None:
-        assert judge_attempt(WORK, scanned(WORK), verification(), REQUIRED, CONTRACT) is None
+        assert judge_attempt(WORK, scanned(WORK), verification(), REQUIRED, CONTRACT, "en") is None
         allowed = scanned(
             WORK, (CONTRACTS, LeakAction.ALLOW_DECLARED), (CONTRACTS, LeakAction.DECLARE_AND_NOTE)
         )
-        assert judge_attempt(WORK, allowed, verification("qualified"), REQUIRED, CONTRACT) is None
+        assert judge_attempt(WORK, allowed, verification("qualified"), REQUIRED, CONTRACT, "en") is None
 
     @pytest.mark.parametrize(
         ("action", "kind", "tainted"),
@@ -178,7 +179,7 @@ class TestJudgement:
     )
     def test_a_silent_leak_comes_before_the_check(self, action: LeakAction, kind: str, tainted: bool) -> None:
         failure = judge_attempt(
-            WORK, scanned(WORK, (MEDICINE, action)), verification("falsified"), REQUIRED, CONTRACT
+            WORK, scanned(WORK, (MEDICINE, action)), verification("falsified"), REQUIRED, CONTRACT, "en"
         )
         assert failure is not None
         assert (failure.kind, failure.domain, failure.domain_tainted) == (kind, MEDICINE, tainted)
@@ -186,7 +187,7 @@ class TestJudgement:
 
     def test_a_broken_check_is_no_pass(self) -> None:
         failure = judge_attempt(
-            WORK, scanned(WORK), verification("not_verified", error="disk gone"), REQUIRED, CONTRACT
+            WORK, scanned(WORK), verification("not_verified", error="disk gone"), REQUIRED, CONTRACT, "en"
         )
         assert failure is not None
         assert (failure.kind, failure.message) == ("not_verified", "disk gone")
@@ -197,7 +198,12 @@ class TestJudgement:
             Finding(code="anything", message="by the way", severity="note"),
         )
         failure = judge_attempt(
-            WORK, scanned(WORK), verification("structural_failure", findings=findings), REQUIRED, CONTRACT
+            WORK,
+            scanned(WORK),
+            verification("structural_failure", findings=findings),
+            REQUIRED,
+            CONTRACT,
+            "en",
         )
         assert failure is not None
         assert (failure.kind, failure.message) == ("structure", "it is empty")
@@ -216,7 +222,7 @@ class TestJudgement:
             for number in (1, 2)
         )
         failure = judge_attempt(
-            WORK, scanned(WORK), verification("falsified", verdicts=verdicts), REQUIRED, CONTRACT
+            WORK, scanned(WORK), verification("falsified", verdicts=verdicts), REQUIRED, CONTRACT, "en"
         )
         assert failure is not None
         assert (failure.kind, failure.message) == ("falsified", "another text stands there")
@@ -225,12 +231,51 @@ class TestJudgement:
         left = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
         need = Need(domain=CONTRACTS, question="Why?", band="SILENT", match=0.5)
         work = replace(WORK, output=WorkOutput(text="x", open_questions=(left,)), needs=(need,))
-        failure = judge_attempt(work, scanned(work), verification(), REQUIRED, CONTRACT)
+        failure = judge_attempt(work, scanned(work), verification(), REQUIRED, CONTRACT, "en")
         assert failure is not None
         assert (failure.kind, failure.domain, failure.domain_tainted) == ("domain_closed", CONTRACTS, False)
         assert CONTRACTS in failure.message
 
 
-def test_the_suppression_guard_names_the_domains_in_the_language_of_the_goal() -> None:
-    assert suppression_guard(("a.b", "c.d"), "en").startswith("Do not use these knowledge domains: a.b, c.d.")
-    assert suppression_guard(("a.b",), "zh") == "不得使用以下知识域：a.b。上一轮输出因此被阻断。"
+def test_reasons_are_in_the_language_of_the_goal() -> None:
+    leaked = scanned(WORK, (MEDICINE, LeakAction.NECESSARY_GAP))
+    again = scanned(WORK, (MEDICINE, LeakAction.CHANGE_AGENT_OR_GUARD))
+    cases = [
+        (leaked, verification(), f"不使用静默知识域 {MEDICINE} 就无法完成"),
+        (again, verification(), f"再次使用了静默知识域：{MEDICINE}"),
+        (scanned(WORK), verification("not_verified"), "某项检查出错"),
+        (scanned(WORK), verification("falsified"), "被证伪"),
+    ]
+    for scan, verdict, told in cases:
+        failure = judge_attempt(WORK, scan, verdict, REQUIRED, CONTRACT, "zh")
+        assert failure is not None
+        assert failure.message == told
+
+    left = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
+    need = Need(domain=CONTRACTS, question="Why?", band="SILENT", match=0.5)
+    work = replace(WORK, output=WorkOutput(text="x", open_questions=(left,)), needs=(need,))
+    gap = judge_attempt(work, scanned(work), verification(), REQUIRED, CONTRACT, "zh")
+    assert gap is not None
+    assert gap.message == f"不使用静默知识域 {CONTRACTS} 就无法完成"
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [
+        ("en", "limit reached: 1 of 1 tool calls used (max_tool_calls)"),
+        ("zh", "达到限额：工具调用次数（max_tool_calls）已用 1，上限 1"),
+    ],
+)
+async def test_a_limit_is_named_in_the_language_of_the_goal(notes: NoteFolder, lang: Lang, told: str) -> None:
+    async def greedy(order: WorkOrder, broker: Broker) -> WorkResult:
+        for query in ("rows", "years"):
+            await broker.call_tool(ToolCall(tool="search_notes", arguments={"query": query}))
+        raise AssertionError(order)
+
+    stage = set_stage(notes, {(n("a"), EVERY): greedy})
+    limits = replace(CONTRACT.limits, max_tool_calls=1)
+    draft = proposal(PAIR, contract=replace(CONTRACT, limits=limits), lang=lang)
+    run = stage.approved(replace(draft, grants={A1: ("search_notes",)}))
+    assert (await stage.execute(run)).stopped
+    (failed,) = stage.bodies(run, AttemptFailed)
+    assert (failed.failure.kind, failed.failure.message) == ("limit", told)
