@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from orchestrator.core.events import Body, Event, RequestOpened
+from orchestrator.core.events import Body, Event, RequestOpened, SkippedFile, SourcesRead
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
@@ -179,3 +179,14 @@ def test_on_a_real_terminal_the_panel_is_drawn_and_gone_at_the_end(tmp_path: Pat
     # Data stays clean of the panel.
     assert b"\x1b" not in out
     assert "suspended, needs you" in out.decode("utf-8")
+
+
+def test_the_name_of_a_skipped_file_stays_on_one_line() -> None:
+    body = SourcesRead(
+        documents=1,
+        digest="0" * 64,
+        skipped=(SkippedFile(uri="a\nnode=b state=accepted\x1b[2J.md", reason="binary"),),
+    )
+    log = Simulation(builders.proposal(builders.plan("a>b"))).log
+    told = Narrator("en").tell(Event(seq=9, ts="2026-01-01T00:00:00.000Z", body=body), states_of(log)[-1][1])
+    assert told[1].sentence.isprintable()

@@ -88,14 +88,19 @@ def leaking_log(artefact: str) -> list[Event]:
     return [changed(event) for event in finished_log()]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    store = SqliteStore(tmp_path / "runs.db")
-    output = WorkOutput(text=QUOTE, claims=(CLAIM,), evidence=(EVIDENCE,), sources=(SOURCE,))
+def stored(home: Path, source: Source) -> Path:
+    """A home with the leaking run, whose note is `source`."""
+    store = SqliteStore(home / "runs.db")
+    output = WorkOutput(text=QUOTE, claims=(CLAIM,), evidence=(EVIDENCE,), sources=(source,))
     artefact = store.put_artefact(WORK_OUTPUT.dump_json(output))
     store.close()
-    store_log(tmp_path, "r-leak22", leaking_log(artefact))
-    return tmp_path
+    store_log(home, "r-leak22", leaking_log(artefact))
+    return home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return stored(tmp_path, SOURCE)
 
 
 def test_a_leak_names_agent_domain_strength_origin_span_and_position(home: Path) -> None:
@@ -161,6 +166,15 @@ def test_the_mark_stays_on_the_claim(home: Path) -> None:
     assert "permits.md:7-8" in text
     assert f"“{QUOTE}”" in text
     assert "law.civil 0.50" in text
+
+
+def test_the_name_of_a_note_fakes_no_row(tmp_path: Path) -> None:
+    sly = replace(SOURCE, uri="a.md:1\n* A false claim\n    L4  verified\x1b[2J.md")
+    lines = call("evidence", "r-leak22", "a", home=stored(tmp_path, sly)).out.splitlines()
+    assert len([line for line in lines if line.startswith("* ")]) == 1
+    (place,) = [line for line in lines if "a.md:1" in line]
+    assert place.endswith(".md:7-8")
+    assert "\x1b" not in place
 
 
 def test_no_leak_is_an_empty_list(tmp_path: Path) -> None:

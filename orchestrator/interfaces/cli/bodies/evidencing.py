@@ -97,7 +97,7 @@ class _Shown:
         piece = self._evidence.get(name)
         source = self._sources.get(piece.source) if piece is not None else None
         if piece is None or source is None:
-            return (f"? {name}",)
+            return (f"? {one_line(name)}",)
         return (f"{_position(piece, source)}", f"  “{one_line(piece.text)}”")
 
     def _claim(self, claim: Claim, verdict: ClaimVerdict | None) -> dict[str, Any]:
@@ -147,7 +147,8 @@ class _Shown:
 
 def _position(piece: Evidence, source: Source) -> str:
     start, end = piece.locator.start_line, piece.locator.end_line
-    return f"{source.uri}:{start}" if start == end else f"{source.uri}:{start}-{end}"
+    file = one_line(source.uri)
+    return f"{file}:{start}" if start == end else f"{file}:{start}-{end}"
 
 
 def _mark(mark: LeakMark) -> str:

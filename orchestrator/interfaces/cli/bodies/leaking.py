@@ -68,7 +68,7 @@ def _lines(session: Session, entry: _Found) -> tuple[str, str]:
     else:
         declared = pick("declared only, not detected", "仅声明，未检出")
     origin = pick(leak.origin, {"source": "来源", "parametric": "参数化"}[leak.origin])
-    where = leak.locator or pick("nothing to trace", "无可追溯")
+    where = one_line(leak.locator or "") or pick("nothing to trace", "无可追溯")
     kept = "" if entry.kept else pick("  (not in an accepted output)", "（不在已接受的输出中）")
     name = session.registry.get(leak.domain).names[session.lang] if leak.domain in session.registry else ""
     head = (

@@ -16,6 +16,7 @@ from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
 from orchestrator.interfaces.cli.problems import NotFound
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
 from orchestrator.shell.editing.carrying import carry_candidates, carry_origins
 from orchestrator.shell.editing.wording import BANDS
 
@@ -81,7 +82,7 @@ def _lines(session: Session, proposal: Proposal, agent: AgentSpec) -> list[str]:
     lang, registry = session.lang, session.registry
     thresholds = proposal.thresholds_of(agent.id)
     main, background = format_mask_value(thresholds.main), format_mask_value(thresholds.background)
-    lines = [f"{agent.id}  {agent.responsibility}  (θ_main {main}, θ_bg {background})"]
+    lines = [f"{agent.id}  {one_line(agent.responsibility)}  (θ_main {main}, θ_bg {background})"]
     for domain, m100 in sorted(agent.mask.values, key=lambda entry: (-entry[1], entry[0])):
         words = BANDS[band(m100, thresholds)][lang]
         origin = proposal.mask_origins.get(base_agent(agent.id), {}).get(domain)

@@ -133,7 +133,8 @@ class Narrator:
             Change(
                 fields=(("file", file.uri), ("state", "skipped"), ("reason", file.reason)),
                 sentence=self._pick(
-                    f"not read: {file.uri} ({file.reason})", f"未读取：{file.uri}（{file.reason}）"
+                    f"not read: {one_line(file.uri)} ({file.reason})",
+                    f"未读取：{one_line(file.uri)}（{file.reason}）",
                 ),
                 weight="attention",
             )
