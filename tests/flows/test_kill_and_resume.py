@@ -1,4 +1,4 @@
-"""kill -9 three times in the middle of a run, then resume: nothing is lost, nothing runs twice."""
+"""kill -9 in the middle of a run, then resume: nothing is lost, nothing runs twice."""
 
 from __future__ import annotations
 
@@ -7,17 +7,30 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.core.events import AttemptStarted, AttemptVerified, CallReturned, Event, ExecutorTookOver
+from orchestrator.core.events import (
+    AttemptStarted,
+    AttemptVerified,
+    CallReturned,
+    Event,
+    ExecutorTookOver,
+    RunEnded,
+)
 from orchestrator.core.ids import RunId
 from orchestrator.shell.runs import events_of
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.flows.killable import TEXTS, draft, stage_on
 from tests.flows.stage import NoteFolder, written
 
+PATIENCE_S = 60.0
+"""Only something broken takes that long."""
+
 ROOT = Path(__file__).resolve().parents[2]
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
 
 Log = list[Event]
 
@@ -63,7 +76,7 @@ def kill_at(
             str(calls),
         ],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -71,8 +84,10 @@ def kill_at(
     store = SqliteStore(database)
     try:
         said = process.stdout.readline()
+        deadline = time.monotonic() + PATIENCE_S
         while said and not written_by_then(list(events_of(store, run))):
-            pass  # what the process recorded is on its way to the disk
+            # What the process recorded is on its way to the disk.
+            assert time.monotonic() < deadline, f"{node!r} was reached, and its log was never written"
         process.send_signal(signal.SIGKILL)
     finally:
         _, errors = process.communicate()
@@ -114,3 +129,52 @@ def test_a_run_killed_three_times_delivers_what_an_undisturbed_one_does(tmp_path
     assert last.state(run) == final
     assert store.checkpoints() == ()
     store.close()
+
+
+GOAL = "根据资料回答：（1）排污许可证最迟应在什么时候重新申请？（2）改造后出水总磷的限值是多少？"
+ACCEPTED = 2
+"""Sub-tasks that are accepted when the process dies."""
+
+
+def test_a_killed_command_is_gone_on_with_by_the_next_one(tmp_path: Path) -> None:
+    """The command line over the Chinese example notes, with the embedded workers and the real embedder."""
+    environment = {**ENVIRONMENT, "MASKGRAD_HOME": str(tmp_path / "数据"), "MASKGRAD_LANG": "zh"}
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=2 * PATIENCE_S,
+            check=False,
+        )
+
+    begun = ("run", GOAL, "--sources", str(ROOT / "examples" / "notes-zh"), "--approve")
+    killed = call("tests.flows.killed_cli", str(ACCEPTED), *begun)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    store = SqliteStore(tmp_path / "数据" / "runs.db")
+    (row,) = store.runs()
+    run = RunId(row.id)
+    before = list(events_of(store, run))
+    done = accepted(before)
+    assert len(done) >= ACCEPTED
+    assert not any(isinstance(event.body, RunEnded) for event in before)
+
+    resumed = call("orchestrator.interfaces.cli", "resume", run)
+    assert resumed.returncode == 0, resumed.stderr
+    log = list(events_of(store, run))
+    assert log[: len(before)] == before
+    later = log[len(before) :]
+    assert [event.body.epoch for event in log if isinstance(event.body, ExecutorTookOver)] == [1, 2]
+    assert not set(done) & {event.body.node for event in later if isinstance(event.body, AttemptStarted)}
+    assert len(accepted(log)) == len(set(accepted(log)))
+    end = log[-1].body
+    assert isinstance(end, RunEnded)
+    assert (end.outcome, end.gaps) == ("completed", ())
+    assert store.checkpoints() == ()
+    store.close()
+    # What is delivered answers from the notes and cites them.
+    assert ".md:" in resumed.stdout
