@@ -99,14 +99,14 @@ def plan_goal(
         forbidden=leaves_of(prohibitions.domains, registry),
     )
     draft = PlanDraft(lang=goal.lang, finder=finder)
-    _draft_plan(reading, draft)
+    _draft_plan(reading, draft, intent.objective)
     plan = draft.plan()
     contract = _contract(reading, prohibitions, chosen, draft)
     notes = (*draft.notes, *_notes(goal, reading, prohibitions, finder, plan))
     return PlannedGoal(intent=intent, contract=contract, plan=plan, notes=tuple(dict.fromkeys(notes)))
 
 
-def _draft_plan(reading: Reading, draft: PlanDraft) -> None:
+def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
     delivered: list[NodeId] = []
     for task in reading.tasks:
         delivered.extend(draft_task(task, draft))
@@ -118,7 +118,7 @@ def _draft_plan(reading: Reading, draft: PlanDraft) -> None:
         "report",
         say("title_report", draft.lang),
         "do_report",
-        {"title": _report_title(reading, draft.lang), "questions": list(questions)},
+        {"title": _report_title(reading, objective, draft.lang), "questions": list(questions)},
         after=delivered,
         # The report carries claims of its inputs and adds none: it needs no domain of its own.
         domains={},
@@ -127,16 +127,16 @@ def _draft_plan(reading: Reading, draft: PlanDraft) -> None:
     )
 
 
-def _report_title(reading: Reading, lang: Lang) -> str:
+def _report_title(reading: Reading, objective: str, lang: Lang) -> str:
+    """Name what was asked for: the one thing the goal names, else its first question, else the objective."""
     words = [task.title for task in reading.tasks if task.kind == "outline"]
     topics = [topic for task in reading.tasks if task.kind == "summarise" for topic in task.topics]
     compared = [listing(task.items, lang) for task in reading.tasks if task.kind == "compare"]
-    asked = [
-        task.questions[0] for task in reading.tasks if task.kind == "research" and len(task.questions) == 1
-    ]
+    asked = [task.questions[0] for task in reading.tasks if task.kind == "research" and task.questions]
     unclear = [task.topic for task in reading.tasks if task.kind == "unclear"]
     named = [*words, *topics, *compared, *asked, *unclear]
-    return shorten(named[0], lang) if len(named) == 1 else say("title_report", lang)
+    text = named[0] if len(named) == 1 else objective.rstrip(" .。")
+    return shorten(text, lang) or say("title_report", lang)
 
 
 def _contract(

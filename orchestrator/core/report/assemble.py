@@ -25,6 +25,9 @@ from orchestrator.core.report.contents import (
     ReportedConflict,
 )
 
+TITLE_LENGTH = 120
+"""Characters of a title that is made from a goal."""
+
 _TITLE_LINE = re.compile(r"\A\s*#[ \t]+(?P<title>[^\n]+?)[ \t]*(?:\n|\Z)")
 
 
@@ -51,7 +54,7 @@ class RunFacts:
     outcome: RunOutcome
     lang: Lang
     objective: str
-    """The title where no terminal output begins with one."""
+    """The title where no terminal output begins with one: the goal in the user's words."""
     gaps: tuple[str, ...] = ()
     stopped: bool = False
 
@@ -72,10 +75,15 @@ def run_facts(
         revision=proposal.revision,
         outcome=outcome,
         lang=proposal.goal.lang,
-        objective=proposal.intent.objective or proposal.goal.text,
+        objective=_title_of(proposal.goal.text),
         gaps=gaps,
         stopped=stopped,
     )
+
+
+def _title_of(goal: str) -> str:
+    line = " ".join(goal.split())
+    return line if len(line) <= TITLE_LENGTH else f"{line[: TITLE_LENGTH - 1].rstrip()}…"
 
 
 def assemble_report(

@@ -235,3 +235,18 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
             assert all(
                 REGISTRY.is_leaf(DomainId(d)) and 0 < r <= 1 for d, r in subtask.required_domains.items()
             )
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (GOALS[0], "What is the capacity?"),
+        (GOALS[1], "容量是多少？"),
+        (GOALS[5], "Give the main points of all notes"),
+        (GOALS[10], "填一张表，列为名称、日期和金额"),
+        (GOALS[14], "plan for the grid connection"),
+    ],
+)
+def test_a_report_is_titled_by_what_was_asked_for(text: str, title: str) -> None:
+    (report,) = [s for s in planned(text).plan.subtasks if s.operation == "report"]
+    assert report.params["title"] == title

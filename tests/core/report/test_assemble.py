@@ -15,8 +15,12 @@ from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import ClaimVerdict, Falsified, Level, Uncertain, Verification, confidence
+from orchestrator.core.ids import RunId
+from orchestrator.core.proposal import Sha256
 from orchestrator.core.report import REPORT, report_json
+from orchestrator.core.report.assemble import assemble_report, run_facts
 from tests.agents.workers.material import Quoted, mark, note, output, quoted
+from tests.core.builders import plan, proposal
 from tests.core.report.delivered import delivered, facts, terminal, verification
 
 PLANT = note("plant.md", "# Plant\n\nThe plant stores 32 MWh.\nIt opened in May 2024.\n")
@@ -175,3 +179,14 @@ def test_no_claim_is_lost_or_invented_and_order_does_not_matter(parts: dict[str,
     assert {c.claim for c in report.citations} == {p.claim.id for made in parts.values() for p in made}
     assert [c.number for c in report.citations] == list(range(1, len(report.citations) + 1))
     assert delivered(*reversed(terminals)) == report
+
+
+def test_without_an_output_the_title_is_the_goal_on_one_line() -> None:
+    base = proposal(plan("a>b"))
+    asked = replace(base, goal=replace(base.goal, text="What\n  does it cost?"))
+    about = run_facts(RunId("r-1"), asked, Sha256("0" * 64), "partial")
+    assert assemble_report(about, (), {}).title == "What does it cost?"
+    long = run_facts(
+        RunId("r-1"), replace(base, goal=replace(base.goal, text="x" * 500)), Sha256("0" * 64), "partial"
+    )
+    assert assemble_report(long, (), {}).title == "x" * 119 + "…"
