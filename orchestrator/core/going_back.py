@@ -9,6 +9,7 @@ from graphs.contract import MAX_REPAIR_DEPTH
 from graphs.plan import NodeId
 from graphs.scopes import invalidated
 from orchestrator.core.backtrack import BacktrackLevel, BacktrackPlan, Repair
+from orchestrator.core.candidates import able_agents, closed_domains, helpful_domains
 from orchestrator.core.claims import Level
 from orchestrator.core.commands import AskPerson, Backtrack, Command, SkipNodes
 from orchestrator.core.giving_up import given_up_with
@@ -73,7 +74,13 @@ def give_back(state: RunState, node: NodeState, reason: ReasonCode) -> Command:
 
 def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
     """Return the question to a person what to do about `node`."""
-    choices: list[ChoiceId] = ["retry", "set_mask", "reassign"]
+    agents = tuple(str(agent.id) for agent in able_agents(state, node))
+    domains = helpful_domains(state, node)
+    choices: list[ChoiceId] = ["retry"]
+    if domains:
+        choices.append("set_mask")
+    if agents:
+        choices.append("reassign")
     if node.rejected is not None and node.rejected.verification.outcome != "structural_failure":
         choices.append("accept")
     choices += ["abandon", "review"]
@@ -86,6 +93,9 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
             detail=node.failure.message if node.failure else "",
             attempts=node.history,
             choices=tuple(choices),
+            agents=agents,
+            domains=domains,
+            closed=closed_domains(state),
         )
     )
 

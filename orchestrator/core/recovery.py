@@ -224,7 +224,7 @@ def _agent_left(state: RunState, node: NodeState, domain: str | None) -> ChangeA
 
 
 def _why_no_agent(state: RunState) -> ReasonCode:
-    return "split_at_fault" if approved_proposal(state).envelope.reassign else "outside_envelope"
+    return "repairs_exhausted" if approved_proposal(state).envelope.reassign else "outside_envelope"
 
 
 def _escalated(state: RunState, node: NodeState, blockage: Blockage) -> Blockage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,9 @@ from masks.domains import DomainId
 from masks.gradient import extend_leaf, extension_target, set_leaf
 from orchestrator.core.backtrack import ChangeAgent, CorrectParameters, ExtendMask, SetMask
 from orchestrator.core.blockage import Blockage
+from orchestrator.core.candidates import able_agents
 from orchestrator.core.claims import Falsified
-from orchestrator.core.proposal import Proposal, base_agent, successor_id
+from orchestrator.core.proposal import Proposal, successor_id
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
 
@@ -143,27 +143,14 @@ def person_mask(state: RunState, node: NodeState, answer: Answer) -> SetMask:
 
 def other_agent(state: RunState, node: NodeState, domain: str | None) -> ChangeAgent | None:
     """Return the change to the best other approved agent that can take `node`, with `domain` open if one is named."""
-    current = base_agent(state.assigned[node.id])
-    operation = approved_index(state).subtask(node.id).operation
-    for candidate in _ranked(state, node.id):
-        able = candidate.role == "generate" and operation in candidate.operations
-        if able and candidate.id != current and _has_open(state, candidate, domain):
+    for candidate in able_agents(state, node):
+        if _has_open(state, candidate, domain):
             return ChangeAgent(node=node.id, old=state.assigned[node.id], new=candidate.id)
     return None
 
 
 def _successor(node: NodeState, agent: AgentSpec, **changes: Any) -> AgentSpec:
     return replace(agent, id=successor_id(agent.id, node.id, node.generation), **changes)
-
-
-def _ranked(state: RunState, name: NodeId) -> Iterator[AgentSpec]:
-    """The roster, as the assignment ranked it for `name`; a candidate that an edit took off the roster is none."""
-    proposal = approved_proposal(state)
-    roster = {agent.id: agent for agent in proposal.roster.agents}
-    ranked = [candidate.agent for candidate in proposal.candidates.get(name, ())]
-    for agent in dict.fromkeys((*ranked, *roster)):
-        if agent in roster:
-            yield roster[agent]
 
 
 def _has_open(state: RunState, agent: AgentSpec, domain: str | None) -> bool:

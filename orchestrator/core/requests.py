@@ -7,7 +7,7 @@ is never an approval: an answer names one of the choices, with exactly the value
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from graphs.contract import Lang
@@ -24,6 +24,7 @@ back to the review with the plan."""
 ReasonCode = Literal[
     "depth_limit",
     "second_falsification",
+    "repairs_exhausted",
     "split_at_fault",
     "outside_envelope",
     "not_verified",
@@ -59,6 +60,12 @@ class Request:
     """The failure in its own words."""
     attempts: tuple[AttemptRow, ...]
     choices: tuple[ChoiceId, ...]
+    agents: tuple[str, ...] = ()
+    """For `reassign`: the other approved agents that can take the sub-task (role, operation, tools), best first."""
+    domains: tuple[str, ...] = ()
+    """For `set_mask`: domains whose value may help, such as the one that is lacking."""
+    closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per agent, the domains that no answer opens: forbidden by the contract, or at -1.00 (semantics 5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +93,12 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
         "zh": "重做后的输出再次被证伪",
     },
     "split_at_fault": {
-        "en": "the split into sub-tasks seems to be at fault, or B and C repairs are exhausted",
-        "zh": "子任务划分可能有误，或 B/C 类修复已用尽",
+        "en": "the split into sub-tasks seems to be at fault",
+        "zh": "子任务划分可能有误",
+    },
+    "repairs_exhausted": {
+        "en": "the repairs that the approval grants for it are used up",
+        "zh": "批准范围内可用的修复已用尽",
     },
     "outside_envelope": {
         "en": "the repair would leave what was approved",
@@ -149,7 +160,10 @@ class InvalidAnswer(ValueError):
 
 
 def check_answer(request: Request, answer: Answer) -> None:
-    """Raise `InvalidAnswer` unless `answer` is one of the request's choices with the values that it asks for."""
+    """Raise `InvalidAnswer` unless `answer` is one of the request's choices with the values that it asks for.
+
+    It may name only an agent that the request lists for `reassign`, and no domain that the request lists as closed.
+    """
     if answer.choice not in request.choices:
         raise InvalidAnswer(
             f"{answer.choice!r} is no choice of request {request.id!r}; choose one of: {', '.join(request.choices)}"
@@ -160,5 +174,26 @@ def check_answer(request: Request, answer: Answer) -> None:
         raise InvalidAnswer(
             f"mask value {answer.value!r} (hundredths) is outside {MASK_MIN}..{MASK_MAX}; give one from -1.00 to 1.00"
         )
+    if answer.choice == "set_mask" and answer.value is not None and answer.value > MASK_MIN:
+        _check_open(request, answer)
     if answer.choice == "reassign" and not answer.agent:
         raise InvalidAnswer("'reassign' needs the id of an agent of the roster")
+    if answer.choice == "reassign" and answer.agent not in request.agents:
+        able = ", ".join(request.agents)
+        raise InvalidAnswer(
+            f"{answer.agent!r} is no agent that can take {request.node!r}; choose one of: {able}"
+        )
+
+
+def _check_open(request: Request, answer: Answer) -> None:
+    """An answer is given inside what was approved: what the contract or a -1 closes is opened in the review only."""
+    if is_closed(answer.domain, request.closed.get(answer.agent, ())):
+        raise InvalidAnswer(
+            f"{answer.domain!r} is forbidden by the contract or at -1.00 for {answer.agent!r}, and no answer opens it; "
+            "choose 'review' to change the proposal, or another domain"
+        )
+
+
+def is_closed(domain: str, shut: tuple[str, ...]) -> bool:
+    """Tell whether `domain` is one of `shut`, or below one: a parent closes its leaves."""
+    return any(domain == each or domain.startswith(f"{each}.") for each in shut)

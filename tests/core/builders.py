@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agents.operations import SEARCH_TOOLS
 from agents.roster import Roster
 from agents.spec import AgentId, AgentRole, AgentSpec, ModelPolicy
 from graphs.contract import Criterion, Goal, Intent, Lang, PortSpec, TaskContract
@@ -146,6 +147,7 @@ def proposal(
         roster=roster,
         assignment={task.id: A1 for task in work.subtasks},
         thresholds=thresholds or Thresholds(),
+        grants={each.id: SEARCH_TOOLS for each in roster.agents if each.id in (A1, A2)},
         envelope=envelope or Envelope(),
     )
 

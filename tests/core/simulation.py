@@ -62,7 +62,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import ArtefactId, ContentDigest, RunId
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.reducer import apply, initial
-from orchestrator.core.requests import Answer, Request
+from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
 from tests.core.builders import verification
 
@@ -224,8 +224,12 @@ class Simulation:
         names = sorted(self.state.requests.keys())
         name = names[0] if self.order == "fifo" else self._random.choice(names)
         request, answer = self.state.requests[name], self.answers[self.answered]
-        # A choice that this request does not offer would be refused at the border; nobody insists here.
-        self.answer(request, answer if answer.choice in request.choices else Answer(choice="abandon"))
+        # An answer that this request does not offer would be refused at the border; nobody insists here.
+        try:
+            check_answer(request, answer)
+        except InvalidAnswer:
+            answer = Answer(choice="abandon")
+        self.answer(request, answer)
         return True
 
     def record(self, body: Body) -> Event:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from agents.evidence import ClaimId, EvidenceId
+from agents.operations import SEARCH_TOOLS
 from agents.spec import AgentId
 from graphs.plan import Plan
 from masks.bands import Thresholds
@@ -27,10 +28,11 @@ from orchestrator.core.events import BlockageClassified, NodeReused, NodesSkippe
 from orchestrator.core.proposal import Candidate, Envelope, proposal_sha256
 from orchestrator.core.recovery import max_attempts, retry_delay
 from orchestrator.core.repairs import memory_key
-from orchestrator.core.requests import Answer
+from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from tests.core.builders import (
     A1,
     A2,
+    CONTRACT,
     CONTRACTS,
     DATABASES,
     EMBEDDED,
@@ -273,7 +275,7 @@ class TestCapability:
         assert [b.plan.repair.kind for b in done.backtracks()] == ["extend_mask", "change_agent"]
         assert done.state.assigned[n("b")] == "A2"
         (request,) = done.requests()
-        assert (request.reason, request.kind, request.node) == ("split_at_fault", "suspension", "b")
+        assert (request.reason, request.kind, request.node) == ("repairs_exhausted", "suspension", "b")
         assert [row.outcome for row in request.attempts] == ["domain_closed"] * 3
         assert [row.agent for row in request.attempts] == ["A1", "A1+b.1", "A2"]
         assert [row.repair for row in request.attempts] == [None, "extend_mask", "change_agent"]
@@ -359,6 +361,7 @@ class TestCapability:
             CHAIN,
             {"b": [fails(failure("tool_missing"))]},
             roster=ROSTER.with_agent(third),
+            grants={A1: SEARCH_TOOLS, third.id: SEARCH_TOOLS},
             candidates={n("b"): ranked},
         )
         assert only_backtrack(done).repair == ChangeAgent(node=n("b"), old=A1, new=third.id)
@@ -516,11 +519,11 @@ class TestCrossingRule:
         assert [b.plan.repair.kind for b in done.backtracks()] == ["extend_mask", "change_agent"]
         assert done.state.node(n("b")).extended == ()
         assert not len(done.state.remembered)
-        assert [r.reason for r in done.requests()] == ["split_at_fault"]
+        assert [r.reason for r in done.requests()] == ["repairs_exhausted"]
 
     def test_asks_when_nobody_can_take_over(self) -> None:
         done = run(CHAIN, {"b": [self.closed, self.crossed]}, roster=SOLO)
-        assert [r.reason for r in done.requests()] == ["split_at_fault"]
+        assert [r.reason for r in done.requests()] == ["repairs_exhausted"]
 
 
 class TestDecomposition:
@@ -712,6 +715,43 @@ class TestAnswers:
     def test_an_unstructured_output_is_not_offered(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("domain_closed", domain=MEDICINE))]})
         assert done.requests()[0].choices == ("retry", "set_mask", "reassign", "abandon", "review")
+
+
+class TestCandidates:
+    """A request offers what can be done, and lists with whom and with what."""
+
+    closed = fails(failure("domain_closed", domain=MEDICINE))
+
+    def request(self, *outcomes: Outcome, **changes: object) -> Request:
+        return run(CHAIN, {"b": list(outcomes)}, answers=(), **changes).requests()[0]
+
+    def test_lists_agents_and_domains(self) -> None:
+        request = self.request(self.closed)
+        assert request.agents == ("A2",)
+        assert request.domains == (MEDICINE, CONTRACTS)
+
+    def test_an_agent_without_the_tools_can_t_take_over(self) -> None:
+        grants = {A1: SEARCH_TOOLS, A2: SEARCH_TOOLS[:1]}
+        request = self.request(self.closed, grants=grants)
+        assert request.agents == ()
+        assert "reassign" not in request.choices
+        refused = run(CHAIN, {"b": [fails(failure("refused"))]}, grants=grants)
+        assert [r.reason for r in refused.requests()] == ["repairs_exhausted"]
+
+    def test_a_failure_that_is_not_of_the_mask_offers_no_mask_value(self) -> None:
+        request = self.request(*[fails(failure("tool_missing"))] * 2)
+        assert (request.domains, request.choices) == ((), ("retry", "reassign", "abandon", "review"))
+
+    def test_what_is_closed_is_listed_per_agent_and_not_suggested(self) -> None:
+        forbids = replace(CONTRACT, forbidden=("no guessing", "domain:med"))
+        request = self.request(self.closed, contract=forbids)
+        assert request.closed == {"A1": (FORBIDDEN, "med"), "A2": ("med",), "A3": ("med",)}
+        assert request.domains == (CONTRACTS,)
+        for agent_id, domain in (("A1", FORBIDDEN), ("A1", MEDICINE), ("A2", MEDICINE)):
+            with pytest.raises(InvalidAnswer, match=f"'{domain}' is forbidden .* choose 'review'"):
+                check_answer(request, Answer(choice="set_mask", agent=agent_id, domain=domain, value=-99))
+            check_answer(request, Answer(choice="set_mask", agent=agent_id, domain=domain, value=-100))
+        check_answer(request, Answer(choice="set_mask", agent="A2", domain=FORBIDDEN, value=80))
 
 
 def test_an_attempt_bound_by_hand() -> None:

@@ -32,6 +32,7 @@ def request(*choices: ChoiceId) -> Request:
         detail="",
         attempts=(),
         choices=choices or ALL,
+        agents=("A2", "A3"),
     )
 
 
@@ -64,6 +65,7 @@ def test_complete_answers_pass(answer: Answer) -> None:
         ),
         (Answer(choice="set_mask", agent="A1", domain="law.contracts", value=-101), "-101"),
         (Answer(choice="reassign"), "needs the id of an agent"),
+        (Answer(choice="reassign", agent="A1"), "'A1' is no agent that can take 'a'; choose one of: A2, A3"),
     ],
 )
 def test_incomplete_answers_are_refused(answer: Answer, says: str) -> None:
