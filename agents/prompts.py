@@ -38,11 +38,21 @@ WORK_SCHEMA: Final[Mapping[str, Any]] = {
             },
         },
         "complete": {"type": "boolean"},
-        "needs": {"type": "array", "items": {"type": "string"}},
+        "needs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"domain": {"type": "string"}, "question": {"type": ["integer", "null"]}},
+                "required": ["domain"],
+            },
+        },
     },
     "required": ["claims", "complete"],
 }
-"""What a worker's model answers. `excerpts` names the material by its number, `question` the question by its."""
+"""What a worker's model answers. `excerpts` names the material by its number, `question` the question by its.
+
+`needs` names a knowledge domain that the model lacks, and the question that stays open without it (none: all do).
+"""
 
 _REFERENCE = re.compile(r"\{\{\s*[^{}]*\s*\}\}")
 

@@ -43,7 +43,7 @@ from agents.workers.embedded.instructions import planted
 from agents.workers.embedded.material import Candidate, Material
 from agents.workers.ports import Worker, WorkFailed, WorkFailureKind, WorkOrder
 from masks.bands import Band
-from masks.domains import DomainRegistry
+from masks.domains import DomainId, DomainRegistry
 from masks.errors import UnknownDomain
 from masks.leaks.markers import declared_leaf, find_markers, strip_markers
 
@@ -108,7 +108,7 @@ class ModelWorker:
             candidate_complete=bool(data["complete"]) and not output.open_questions,
             mode="model",
             path=order.path,
-            needs=_needs(data.get("needs", ()), order, self.registry),
+            needs=answer.needs(data.get("needs", ())),
             acted_through=("prompt", "selection", "filter") if searched else ("prompt",),
         )
 
@@ -305,10 +305,46 @@ class _Answer:
                 found[name] = " ".join(part for part in (found.get(name), self.sentences[claim.id]) if part)
         return found
 
+    def needs(self, listed: Sequence[Mapping[str, Any]]) -> tuple[Need, ...]:
+        """Return the closed domains that the model says it lacks; hints, and tainted by what it has read.
+
+        One for each question that it names; one that names none is lacking for all of the order.
+        """
+        found: dict[tuple[str, str], Need] = {}
+        for entry in listed:
+            domain = self._closed(str(entry["domain"]))
+            if domain is None:
+                continue
+            named, band = self._numbered(entry.get("question")), self._band(domain)
+            for question in (named,) if named else self.questions or (self.order.subtask.title,):
+                need = Need(
+                    domain=domain,
+                    question=question,
+                    band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
+                    match=0.0,
+                    taint="untrusted",
+                )
+                found.setdefault((domain, question), need)
+        return tuple(found.values())
+
+    def _closed(self, name: str) -> DomainId | None:
+        """Return the leaf that `name` stands for, unless it is MAIN."""
+        try:
+            domain = self.registry.resolve(name)
+        except UnknownDomain:
+            return None
+        return domain if self.registry.is_leaf(domain) and self._band(domain) is not Band.MAIN else None
+
+    def _band(self, domain: DomainId) -> Band:
+        return self.order.agent.mask.band(domain, self.order.thresholds)
+
     def _question(self, number: object) -> str | None:
+        return self._numbered(number) or (self.questions[0] if len(self.questions) == 1 else None)
+
+    def _numbered(self, number: object) -> str | None:
         if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(self.questions):
             return self.questions[number - 1]
-        return self.questions[0] if len(self.questions) == 1 else None
+        return None
 
     def _declared(self, written: str, traceable: bool) -> list[LeakMark]:
         """Return the marks of the readable markers; what is wrong with the others the check stage finds."""
@@ -333,24 +369,3 @@ class _Answer:
 def _keys(listed: Sequence[object]) -> frozenset[str]:
     """Read `E3`, `[E3]` and `e3` alike."""
     return frozenset(str(entry).strip(" []").upper() for entry in listed)
-
-
-def _needs(listed: Sequence[object], order: WorkOrder, registry: DomainRegistry) -> tuple[Need, ...]:
-    """Return the closed domains that the model says it lacks; hints, and tainted by what it has read."""
-    found: dict[str, Need] = {}
-    for entry in listed:
-        try:
-            domain = registry.resolve(str(entry))
-        except UnknownDomain:
-            continue
-        band = order.agent.mask.band(domain, order.thresholds)
-        if not registry.is_leaf(domain) or band is Band.MAIN:
-            continue
-        found[domain] = Need(
-            domain=domain,
-            question=order.subtask.title,
-            band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
-            match=0.0,
-            taint="untrusted",
-        )
-    return tuple(found.values())

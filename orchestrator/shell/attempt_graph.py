@@ -96,8 +96,9 @@ async def _work(state: AttemptState, runtime: Runtime[AttemptContext]) -> Attemp
 
 
 def _lacks_background(result: WorkResult) -> bool:
-    """Path 2 starts only when path 1 can't complete for lack of a BACKGROUND domain (semantics 3)."""
-    return bool(result.output.open_questions) and any(need.band == "BACKGROUND" for need in result.needs)
+    """Path 2 starts only when a question of path 1 stays open for lack of a BACKGROUND domain (semantics 3)."""
+    still_open = {question.question for question in result.output.open_questions}
+    return any(need.band == "BACKGROUND" and need.question in still_open for need in result.needs)
 
 
 async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:

@@ -246,15 +246,34 @@ async def test_fields_of_an_item_are_named_and_searched_with_it(folder: Path) ->
     )
 
 
-async def test_needs_are_hints_of_an_untrusted_reader(folder: Path) -> None:
-    given = order({"questions": [QUESTION]})
-    result, _, _ = await run(
-        folder, given, claims(needs=["cs.security", "cs.databases", "nowhere", "life.food"], complete=False)
-    )
+async def test_needs_are_hints_of_an_untrusted_reader_for_the_questions_that_they_name(folder: Path) -> None:
+    given = order({"questions": [QUESTION, "What does a lock cost?"]})
+    needs = [
+        {"domain": "cs.security", "question": 2},
+        {"domain": "cs.databases", "question": 1},
+        {"domain": "nowhere", "question": 1},
+        {"domain": "life.food"},
+        {"domain": "life.food", "question": 7},
+    ]
+    result, _, _ = await run(folder, given, claims(needs=needs, complete=False))
     assert result.needs == (
-        Need(domain=SECURITY, question="T", band="BACKGROUND", match=0.0, taint="untrusted"),
-        Need(domain=COOKING, question="T", band="SILENT", match=0.0, taint="untrusted"),
+        Need(
+            domain=SECURITY,
+            question="What does a lock cost?",
+            band="BACKGROUND",
+            match=0.0,
+            taint="untrusted",
+        ),
+        *(
+            Need(domain=COOKING, question=question, band="SILENT", match=0.0, taint="untrusted")
+            for question in (QUESTION, "What does a lock cost?")
+        ),
     )
+
+
+async def test_a_need_of_an_order_without_questions_names_the_subtask(folder: Path) -> None:
+    result, _, _ = await run(folder, order({}), claims(needs=[{"domain": "cs.security"}], complete=False))
+    assert [need.question for need in result.needs] == ["T"]
 
 
 async def test_a_claim_on_what_was_handed_in_rests_on_its_evidence_and_keeps_its_leaks(folder: Path) -> None:
