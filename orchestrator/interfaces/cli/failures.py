@@ -27,8 +27,9 @@ from orchestrator.core.errors import (
 from orchestrator.core.events import UnreadableEvent
 from orchestrator.core.requests import InvalidAnswer
 from orchestrator.core.transition import BrokenLog
+from orchestrator.interfaces.cli.chinese import in_chinese, with_chinese_states
 from orchestrator.interfaces.cli.exit_codes import ExitCode
-from orchestrator.interfaces.cli.problems import ErrorKind, Lang, Problem, pick
+from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Problem, pick
 from orchestrator.interfaces.cli.results import Failure
 from orchestrator.interfaces.cli.streams import one_line
 from orchestrator.shell.journal import JournalBroken
@@ -189,6 +190,8 @@ def _code(error: BaseException) -> str:
 
 def _message(error: BaseException, lang: Lang) -> str:
     match error:
+        case RunError() | NotFound() if lang == "zh":
+            return with_chinese_states(error.message(lang))
         case _Bilingual():
             return error.message(lang)
         case EditError():
@@ -200,11 +203,12 @@ def _message(error: BaseException, lang: Lang) -> str:
         case UnknownAgent() if lang == "zh":
             return f"名册中没有 agent {error.agent!r}；可用 `maskgrad show RUN` 查看名册"
         case UnreadableEvent() | BrokenLog() if lang == "zh":
-            return f"运行的事件记录无法读取：{error}。请升级 maskgrad，或用 `maskgrad doctor` 检查存储"
+            what = in_chinese(str(error)) or str(error)
+            return f"运行的事件记录无法读取：{what}。请升级 maskgrad，或用 `maskgrad doctor` 检查存储"
         case InvalidSetting() if lang == "zh":
-            return f"设置不可用：{error}"
+            return f"设置不可用：{in_chinese(str(error)) or error}"
         case InvalidAnswer() if lang == "zh":
-            return f"回答不可接受：{error}"
+            return f"回答不可接受：{in_chinese(str(error)) or error}"
         case ImportError():
             return pick(
                 lang,

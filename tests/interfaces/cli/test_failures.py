@@ -16,6 +16,7 @@ from agents.planning.embedded import EmptyGoal
 from agents.retrieval.reading import FolderNotFound
 from agents.roster import UnknownAgent
 from graphs.editing.errors import EditCode, EditError
+from graphs.plan import NodeId
 from masks import errors as mask_errors
 from masks.errors import MaskValueError, UnknownDomain
 from orchestrator.core import errors as run_errors
@@ -31,13 +32,17 @@ from orchestrator.core.errors import (
     VersionsDiffer,
     WrongState,
 )
-from orchestrator.core.events import UnreadableEvent
-from orchestrator.core.requests import InvalidAnswer
+from orchestrator.core.events import UnreadableEvent, from_wire
+from orchestrator.core.ids import RunId, request_id
+from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
+from orchestrator.core.state import RunStatus
 from orchestrator.core.transition import BrokenLog
+from orchestrator.interfaces.cli.bodies.summaries import STATUS_WORDS
+from orchestrator.interfaces.cli.chinese import in_chinese
 from orchestrator.interfaces.cli.failures import EXIT_OF_KIND, failure_of, kind_of
 from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Unavailable, UsageProblem
 from orchestrator.shell.journal import JournalBroken
-from orchestrator.shell.settings import InvalidSetting
+from orchestrator.shell.settings import InvalidSetting, settings_from
 from orchestrator.shell.store import errors as store_errors
 from orchestrator.shell.store.errors import (
     AlreadyRecorded,
@@ -238,3 +243,60 @@ def test_a_store_that_is_none_is_1_and_named(tmp_path: Path) -> None:
     called = call("runs", "--json", home=tmp_path)
     assert (called.code, called.error["kind"]) == (1, "store")
     assert "runs.db" in called.error["message"]
+
+
+@pytest.mark.parametrize("status", get_args(RunStatus))
+def test_the_states_of_runs_are_said_in_chinese(status: RunStatus, tmp_path: Path) -> None:
+    for error in (
+        WrongState("r-1", status, wanted="approved", next_step="maskgrad review r-1"),
+        WrongState("r-1", status, wanted="not ended", next_step="maskgrad show r-1"),
+        WrongState("r-1", status, wanted="'reviewing'", next_step="maskgrad show r-1"),
+        WrongState("r-1", status, wanted="executed by a process now", next_step="maskgrad show r-1"),
+        NoReport("r-1", status),
+    ):
+        message = failure_of(error, "zh", home=tmp_path).message
+        words = re.sub(r"maskgrad \w+|r-1", "", message)
+        assert not re.search("[a-z]{3}", words), message
+        assert f"“{STATUS_WORDS[status][1]}”" in message
+
+
+REQUEST = Request(
+    id=request_id(RunId("r-1"), 1),
+    kind="suspension",
+    node=NodeId("n1"),
+    reason="depth_limit",
+    detail="",
+    attempts=(),
+    choices=("retry", "set_mask", "reassign"),
+    agents=("A2",),
+    closed={"A1": ("law",)},
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(choice="accept"),
+        Answer(choice="set_mask"),
+        Answer(choice="set_mask", agent="A1", domain="econ.finance", value=101),
+        Answer(choice="set_mask", agent="A1", domain="law.civil", value=50),
+        Answer(choice="reassign"),
+        Answer(choice="reassign", agent="A1"),
+    ],
+    ids=str,
+)
+def test_every_refused_answer_is_said_in_chinese(answer: Answer) -> None:
+    with pytest.raises(InvalidAnswer) as refused:
+        check_answer(REQUEST, answer)
+    assert CHINESE.search(in_chinese(str(refused.value)) or "")
+
+
+def test_unreadable_events_and_settings_are_said_in_chinese() -> None:
+    for document in ({"v": 99}, {"v": 1, "seq": 3}):
+        with pytest.raises(UnreadableEvent) as unreadable:
+            from_wire(document)
+        assert CHINESE.search(in_chinese(str(unreadable.value)) or "")
+    with pytest.raises(InvalidSetting) as setting:
+        settings_from({"MASKGRAD_LANG": "fr"})
+    assert "'fr'" in (in_chinese(str(setting.value)) or "")
+    assert in_chinese("something else") is None
