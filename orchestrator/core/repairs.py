@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from agents.spec import AgentId, AgentSpec
+from graphs.contract import Lang
 from graphs.plan import NodeId, PlanIndex
 from masks.bands import MASK_MIN, Band
 from masks.domains import DomainId
 from masks.gradient import extend_leaf, extension_target, set_leaf
 from orchestrator.core.backtrack import ChangeAgent, CorrectParameters, ExtendMask, SetMask
-from orchestrator.core.blockage import Blockage
+from orchestrator.core.blockage import Blockage, FailureKind
 from orchestrator.core.candidates import able_agents
 from orchestrator.core.claims import Falsified
 from orchestrator.core.proposal import Proposal, successor_id
@@ -81,15 +83,31 @@ def _corrections(state: RunState, node: NodeState, target: NodeId) -> dict[str, 
 
 
 def guard_text(state: RunState, blockage: Blockage) -> str:
-    """Return what a repaired worker is told, in the goal's language."""
+    """Return what a repaired worker is told, in the goal's language.
+
+    Made of the kind of failure alone: words of a model or a document never get into an instruction (semantics 2).
+    """
     lang = approved_proposal(state).goal.lang
-    message = blockage.failure.message
+    what = _GUARDED.get(blockage.failure.kind, _GUARDED["refused"])[lang]
     if lang == "zh":
-        return f"上一次的输出未被接受：{message}。请逐条依据材料重做，不要沿用未被证实的内容。"
+        return f"上一次的输出未被接受：{what}。请逐条依据材料重做，不要沿用未被证实的内容。"
     return (
-        f"The last output was not accepted: {message}. Redo it from the material, statement by statement, "
+        f"The last output was not accepted: {what}. Redo it from the material, statement by statement, "
         "and drop what the material does not support."
     )
+
+
+_GUARDED: Final[Mapping[FailureKind, Mapping[Lang, str]]] = {
+    "bad_request": {"en": "the request did not fit the model", "zh": "请求与模型不符"},
+    "invalid_output": {"en": "it did not have the required form", "zh": "输出不符合要求的形式"},
+    "structure": {"en": "its structure was not as the sub-task asks", "zh": "输出结构不符合子任务的要求"},
+    "falsified": {"en": "a statement in it was falsified", "zh": "其中有陈述被证伪"},
+    "not_verified": {"en": "it could not be checked", "zh": "未能核验"},
+    "spontaneous_leak": {"en": "it used a silent knowledge domain", "zh": "使用了静默的知识域"},
+    "domain_closed": {"en": "a knowledge domain was closed", "zh": "所需的知识域被关闭"},
+    "refused": {"en": "it was not completed", "zh": "工作未完成"},
+}
+"""Failures in the words of a guard; any other is told as not completed."""
 
 
 def lacks_domain(state: RunState, node: NodeState, domain: DomainId) -> bool:

@@ -138,7 +138,8 @@ class TestParametric:
         assert (back.level, back.invalidated, back.depth) == (BacktrackLevel.PARENT, ("a", "c"), 1)
         assert isinstance(back.repair, CorrectParameters)
         assert back.repair.node == "a"
-        assert "it was structure" in back.repair.guard
+        assert "its structure was not as the sub-task asks" in back.repair.guard
+        assert "it was structure" not in back.repair.guard, "words of a model or a document"
         assert done.started("a") == done.started("c") == 2
         assert done.started("b") == 1
         assert not back.redo
@@ -183,6 +184,7 @@ class TestParametric:
         repair = only_backtrack(simulation).repair
         assert isinstance(repair, CorrectParameters)
         assert repair.guard.startswith("上一次的输出未被接受")
+        assert not any(character.isascii() and character.isalpha() for character in repair.guard)
 
     def test_the_second_time_it_is_a_capability_gap(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("structure"))] * 2})

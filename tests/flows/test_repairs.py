@@ -143,7 +143,7 @@ async def test_a_structural_failure_goes_back_to_the_parent_which_is_told_why(no
     assert body.plan.invalidated == ("a", "b", "c")
     assert isinstance(body.plan.repair, CorrectParameters)
     assert body.plan.repair.node == "a"
-    assert "the output's text is empty" in stage.orders("a")[1].guards[0]
+    assert "its structure was not as the sub-task asks" in stage.orders("a")[1].guards[0]
     assert started(stage, run) == [("a", 1, 1), ("b", 1, 1), ("a", 2, 1), ("b", 2, 1), ("c", 1, 1)]
 
 
