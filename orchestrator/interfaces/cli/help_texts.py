@@ -186,8 +186,9 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     ),
     "answer": CommandHelp(
         does=(
-            "Answer a request of a run with one of its choices; works from any process.",
-            "以给定选项之一回答运行的请求；可在任何进程中执行。",
+            "Answer a request of a run with one of its choices; works from any process. `maskgrad show RUN` lists the "
+            "commands, with the agents and domains that are possible.",
+            "以给定选项之一回答运行的请求；可在任何进程中执行。`maskgrad show RUN` 列出命令及可选的 agent 与知识域。",
         ),
         examples=(
             "maskgrad answer r-7k2m9d.q1 retry --guidance 'use the table of costs'",

@@ -8,12 +8,14 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from orchestrator.core.events import Body, Event, RequestOpened, SkippedFile, SourcesRead
+from orchestrator.core.claims import Confidence, Level
+from orchestrator.core.events import AttemptVerified, Body, Event, RequestOpened, SkippedFile, SourcesRead
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
@@ -190,3 +192,26 @@ def test_the_name_of_a_skipped_file_stays_on_one_line() -> None:
     log = Simulation(builders.proposal(builders.plan("a>b"))).log
     told = Narrator("en").tell(Event(seq=9, ts="2026-01-01T00:00:00.000Z", body=body), states_of(log)[-1][1])
     assert told[1].sentence.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("lang", "level", "field", "said"),
+    [
+        ("en", Level.L1, ("check", "L1 passed"), "accepted, check L1 passed"),
+        ("zh", Level.L1, ("check", "L1 passed"), "已接受，L1 核验通过"),
+        ("en", Level.L2, ("confidence", "L2 0.86, 1 of 2 traced"), "accepted, L2 0.86, 1 of 2 traced"),
+        ("zh", Level.L2, ("confidence", "L2 0.86, 1 of 2 traced"), "已接受，L2 0.86，2 条中已追溯 1 条"),
+    ],
+)
+def test_confidence_is_told_from_the_second_level_on(
+    lang: Lang, level: Level, field: tuple[str, str], said: str
+) -> None:
+    run = Simulation(builders.proposal(builders.plan("a>b")))
+    run.run()
+    event, state = next(pair for pair in states_of(run.log) if isinstance(pair[0].body, AttemptVerified))
+    assert isinstance(event.body, AttemptVerified)
+    sure = Confidence(value=0.86, level=level, traced=1, total=2)
+    checked = replace(event.body.verification, level=level, confidence=sure)
+    (change,) = Narrator(lang).tell(replace(event, body=replace(event.body, verification=checked)), state)
+    assert field in change.fields
+    assert said in change.sentence

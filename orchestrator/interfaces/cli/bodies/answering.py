@@ -88,7 +88,9 @@ def _typed(state: RunState, request: Request, reply: Reply, registry: DomainRegi
     surplus = sorted(given - set(wanted))
     if missing or surplus:
         raise _values_refused(choice, wanted, missing, surplus)
-    able = sorted(name for name, spec in state.agents.items() if spec.role == "generate")
+    able: list[str] = sorted(name for name, spec in state.agents.items() if spec.role == "generate")
+    if choice == "reassign" and request.agents:
+        able = sorted(request.agents)
     if reply.agent and reply.agent not in able:
         known = ", ".join(able)
         raise NotFound(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
-from orchestrator.core.requests import CHOICES, REASONS, Request, answer_schema
+from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
 from orchestrator.interfaces.cli.bodies.looking import nodes_of
 from orchestrator.interfaces.cli.problems import Lang, pick
@@ -59,7 +60,8 @@ def next_step(state: RunState) -> str | None:
         return f"maskgrad approve {token}"
     if state.requests and state.status == "suspended":
         first = min(state.requests.keys())
-        return f"maskgrad answer {first} {state.requests[first].choices[0]}"
+        request = state.requests[first]
+        return answer_commands(request, request.choices[0])[0]
     if state.status == "confirmed":
         return f"maskgrad run {state.run}"
     return None if state.status in ENDED else f"maskgrad resume {state.run}"
@@ -103,6 +105,9 @@ def request_document(request: Request) -> dict[str, Any]:
         "reason": request.reason,
         "detail": request.detail,
         "choices": list(request.choices),
+        "agents": list(request.agents),
+        "domains": list(request.domains),
+        "closed": {agent: list(domains) for agent, domains in request.closed.items()},
         "schema": answer_schema(request.choices),
         "attempts": [
             {
@@ -118,7 +123,7 @@ def request_document(request: Request) -> dict[str, Any]:
 
 
 def request_lines(request: Request, lang: Lang) -> list[str]:
-    """Return an open request for people: why, what was tried, and each choice with its command."""
+    """Return an open request for people: why, what was tried, and each choice with its commands."""
     lines = [
         f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
         f"  {one_line(request.detail, 300)}",
@@ -130,13 +135,38 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
         lines.append(f"    {row.generation}.{row.attempt}  {row.agent}  {row.outcome}{repair}")
     lines.append(pick(lang, "  choices:", "  选项："))
     for choice in request.choices:
-        values = {
-            "retry": " [--guidance TEXT]",
-            "set_mask": " --agent AGENT --domain DOMAIN --value VALUE",
-            "reassign": " --agent AGENT",
-        }.get(choice, "")
-        lines.append(f"    maskgrad answer {request.id} {choice}{values}    {CHOICES[choice][lang]}")
+        lines.append(f"    {CHOICES[choice][lang]}")
+        lines += [f"      {command}" for command in answer_commands(request, choice)]
     return lines
+
+
+def answer_commands(request: Request, choice: ChoiceId) -> tuple[str, ...]:
+    """Return the commands that give an answer: one for each agent or domain that the request says is possible.
+
+    Words in capitals are left to the person: a value, and what the request knows no candidate for.
+    """
+    head = f"maskgrad answer {request.id} {choice}"
+    match choice:
+        case "reassign":
+            return tuple(f"{head} --agent {_word(name)}" for name in request.agents or ("AGENT",))
+        case "set_mask":
+            agent = request.attempts[-1].agent if request.attempts else ""
+            shut = request.closed.get(agent, ())
+            domains = [domain for domain in request.domains if not is_closed(domain, shut)]
+            return tuple(
+                f"{head} --agent {_word(agent or 'AGENT')} --domain {_word(domain)} --value VALUE"
+                for domain in domains or ("DOMAIN",)
+            )
+        case "retry":
+            return (f"{head} [--guidance TEXT]",)
+        case "accept" | "abandon" | "review":
+            return (head,)
+        case _:
+            assert_never(choice)
+
+
+def _word(name: str) -> str:
+    return shlex.quote(one_line(name))
 
 
 def node_word(node: NodeState, lang: Lang) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, assert_never
 
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Blockage
+from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -176,12 +177,12 @@ class Narrator:
                 fields = (*head, ("state", "verifying"), ("path", body.path), *tries)
                 return self._step(body.node, fields, path, title)
             case AttemptVerified():
-                sure = confidence_words(body.verification.confidence, self._lang)
+                sure = self._checked(body.verification.confidence)
                 leaks = len(body.leaks)
                 fields = (
                     *head,
                     ("state", "accepted"),
-                    ("confidence", confidence_words(body.verification.confidence, "en")),
+                    _confidence_field(body.verification.confidence),
                     ("path", body.path),
                     ("leaks", leaks or None),
                     *tries,
@@ -395,9 +396,21 @@ class Narrator:
         sentence = one_line(f"{node} {title}: {said}" if title else f"{node}: {said}", _SENTENCE)
         return Change(fields=fields, sentence=sentence, node=node, weight=weight)
 
+    def _checked(self, confidence: Confidence) -> str:
+        if confidence.level is Level.L1:
+            return self._pick("check L1 passed", "L1 核验通过")
+        return confidence_words(confidence, self._lang)
+
     def _title(self, state: RunState, node: NodeId) -> str:
         index = state.index
         return one_line(index.subtask(node).title, 60) if index is not None and node in index else ""
 
     def _pick(self, en: str, zh: str) -> str:
         return pick(self._lang, en, zh)
+
+
+def _confidence_field(confidence: Confidence) -> tuple[str, object]:
+    """The first level looks at the form only and traces nothing: a number would read as doubt."""
+    if confidence.level is Level.L1:
+        return ("check", "L1 passed")
+    return ("confidence", confidence_words(confidence, "en"))
