@@ -15,7 +15,10 @@ from orchestrator.core.ids import RegionId
 
 
 class BacktrackLevel(StrEnum):
-    """How far a backtrack reaches (specification 5.2); `graphs.scopes` says what each invalidates."""
+    """How far a backtrack reaches (specification 5.2); `graphs.scopes` says what each invalidates.
+
+    The controller chooses NODE and PARENT; nothing chooses PATH and GLOBAL yet (issue 7: re-splitting a region).
+    """
 
     NODE = "node"
     PARENT = "parent"

@@ -83,10 +83,16 @@ def blockage_of(state: RunState, node: NodeState) -> Blockage:
 
 
 def repair(state: RunState, node: NodeState, blockage: Blockage) -> Command:
-    """Return the one command that answers `blockage`, or that carries out a person's answer to it."""
+    """Return the one command that answers `blockage`, or that carries out a person's answer to it.
+
+    A sub-task that had the attempts which the contract allows it gets another one by a person's answer only.
+    """
     if node.answer is not None:
         return carry_out(state, node, node.answer)
     failure = blockage.failure
+    most = approved_proposal(state).contract.limits.max_attempts_per_node
+    if failure.kind not in ("limit", "internal") and len(node.history) >= most:
+        return give_back(state, node, "attempts_exhausted")
     match failure.kind:
         case "limit" | "internal":
             detail = failure.trace or failure.message

@@ -23,6 +23,7 @@ back to the review with the plan."""
 
 ReasonCode = Literal[
     "depth_limit",
+    "attempts_exhausted",
     "second_falsification",
     "repairs_exhausted",
     "split_at_fault",
@@ -87,6 +88,10 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
     "depth_limit": {
         "en": "the limit of repairs for this part of the plan is reached",
         "zh": "这部分计划的修复次数已达上限",
+    },
+    "attempts_exhausted": {
+        "en": "the sub-task had as many attempts as the contract allows",
+        "zh": "该子任务的尝试次数已达契约允许的上限",
     },
     "second_falsification": {
         "en": "the redone output was falsified again",

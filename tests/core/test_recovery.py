@@ -11,6 +11,7 @@ import pytest
 from agents.evidence import ClaimId, EvidenceId
 from agents.operations import SEARCH_TOOLS
 from agents.spec import AgentId
+from graphs.contract import Limits
 from graphs.plan import Plan
 from masks.bands import Thresholds
 from orchestrator.core.backtrack import (
@@ -717,6 +718,18 @@ class TestAnswers:
     def test_an_unstructured_output_is_not_offered(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("domain_closed", domain=MEDICINE))]})
         assert done.requests()[0].choices == ("retry", "set_mask", "reassign", "abandon", "review")
+
+
+@pytest.mark.parametrize("kind", ["timeout", "structure"])
+def test_the_contract_s_limit_of_attempts_is_kept_and_an_answer_grants_one_more(kind: str) -> None:
+    few = replace(CONTRACT, limits=Limits(max_attempts_per_node=2))
+    failing = [fails(failure(kind))] * 9  # type: ignore[arg-type]
+    done = run(CHAIN, {"b": failing}, contract=few)
+    assert done.started("b") == 2
+    assert [r.reason for r in done.requests()] == ["attempts_exhausted"]
+    again = run(CHAIN, {"b": failing}, contract=few, answers=[Answer(choice="retry")])
+    assert again.started("b") == 3
+    assert [r.reason for r in again.requests()] == ["attempts_exhausted"] * 2
 
 
 class TestCandidates:
