@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NewType
+from typing import Any, NewType
 
 from pydantic import TypeAdapter
 
@@ -135,32 +135,3 @@ def proposal_sha256(proposal: Proposal) -> Sha256:
     """Return the hash that an approval of `proposal` is bound to; equal for equal content, whatever the revision."""
     document = PROPOSAL.dump_python(replace(proposal, revision=0), mode="json")
     return digest_of(document)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
-    """The user approved exactly this revision with this hash."""
-
-    revision: int
-    sha256: Sha256
-    by: str
-    kind: Literal["approved"] = "approved"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesRequested:
-    """The user wants another revision."""
-
-    note: str
-    kind: Literal["changes_requested"] = "changes_requested"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """The user wants no such run."""
-
-    note: str
-    kind: Literal["rejected"] = "rejected"
-
-
-Review = Approved | ChangesRequested | Rejected
