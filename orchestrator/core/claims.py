@@ -244,7 +244,8 @@ class Verification:
     findings: tuple[Finding, ...] = ()
     verdicts: tuple[ClaimVerdict, ...] = ()
     triggers: tuple[str, ...] = ()
-    """Why it went beyond L1: `leak`, `path_2`, `terminal`, `redo`, `mask_extended`, `contradiction`, `citation`."""
+    """Why it went beyond L1: `leak`, `path_2`, `terminal`, `redo`, `mask_extended`, `contradiction`, `citation`,
+    `incomplete` (the worker calls complete what is not)."""
     diagnosis: Diagnosis | None = None
     """Given exactly when `outcome` is `falsified`."""
     error: str | None = None

@@ -83,6 +83,8 @@ def triggers_of(order: CheckOrder, findings: Sequence[Finding]) -> tuple[str, ..
         reasons.append("path_2")
     if order.leaks.entries or order.leaks.findings or any(c.leaks for c in order.result.output.claims):
         reasons.append("leak")
+    if order.result.candidate_complete and not verified_complete(order, ()):
+        reasons.append("incomplete")
     reasons.extend(_TRIGGERS.get(each.code, each.code) for each in findings if each.severity == "uncertain")
     return tuple(dict.fromkeys(reasons))
 

@@ -28,7 +28,12 @@ from orchestrator.core.claims import (
     Verification,
     Verified,
 )
-from orchestrator.verification.levels import StandardVerifier, VerifierSettings, standard_checkers
+from orchestrator.verification.levels import (
+    StandardVerifier,
+    VerifierSettings,
+    standard_checkers,
+    triggers_of,
+)
 from orchestrator.verification.ports import CheckOrder, FactSource, L1Checker, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
 from tests.verification.cases import (
@@ -545,3 +550,14 @@ def test_the_share_is_a_setting(notes: Notes) -> None:
         [DocumentSource(notes.root)], settings=VerifierSettings(sample_percent=50)
     )
     assert str(half.verify(order(produced, path=2)).confidence) == "L2 0.90, 10 of 20 traced"
+
+
+def test_an_output_that_calls_itself_complete_and_is_not_goes_to_level_2(notes: Notes) -> None:
+    source = notes.write("a.md", "The plant stores 32 MWh.\n")
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    made = output([quoted(piece, question="How much?")], [piece], [source])
+    whole = order(made, params={"questions": ["How much?"]})
+    claims_too_much = order(made, params={"questions": ["How much?", "Who owns it?"]})
+    honest = replace(claims_too_much, result=replace(claims_too_much.result, candidate_complete=False))
+    for asked, told in ((whole, False), (claims_too_much, True), (honest, False)):
+        assert ("incomplete" in triggers_of(asked, ())) is told
