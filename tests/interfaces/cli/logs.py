@@ -47,7 +47,11 @@ def draft(lang: Lang = "en", edges: str = "a>c b>c") -> Proposal:
     base = builders.proposal(replace(work, subtasks=tasks), lang=lang)
     return replace(
         base,
-        contract=replace(base.contract, acceptance=(Criterion(id="c1", text="Good.", kind="custom"),)),
+        contract=replace(
+            base.contract,
+            acceptance=(Criterion(id="c1", text="Delivered.", kind="custom"),),
+            allow_unresolved=True,
+        ),
         roster=Roster(
             agents=(
                 builders.agent("A1", MASK, operations=("compare",)),
