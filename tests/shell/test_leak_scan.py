@@ -36,7 +36,7 @@ from tests.flows.stage import (
     written,
 )
 
-HALF = agent("A1", {DATABASES: 90, CONTRACTS: 50})
+HALF = replace(agent("A1", {DATABASES: 90, CONTRACTS: 50}), model_policy=ModelPolicy(kind="embedded"))
 WRITER = replace(HALF, model_policy=ModelPolicy(kind="model", model="x:y"))
 CLOSED = agent("A1", {DATABASES: 90})
 
