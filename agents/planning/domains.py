@@ -16,7 +16,7 @@ DomainRanker = Callable[[str], Sequence[RankedDomain]]
 MAX_DOMAINS_PER_NODE: Final = 4
 """Domains that one sub-task requires at most: what one designed agent may hold as MAIN."""
 
-MIN_RELEVANCE: Final = 0.25
+MIN_RELEVANCE: Final = 0.15
 """Relevance, against the strongest domain of the sub-task, below which a domain is not required."""
 
 MIN_SHARE: Final = 0.05
