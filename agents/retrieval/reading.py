@@ -23,10 +23,12 @@ NOTE_SUFFIXES = (".md", ".markdown", ".txt")
 MAX_NOTE_BYTES = 5_000_000
 """Larger files are skipped: a note of this size is a data dump, and nothing would point to a place in it."""
 
-SkipReason = Literal["binary", "too_large", "empty", "unreadable", "outside_folder", "unknown_encoding"]
-"""`binary`: holds NUL or mostly control bytes; `too_large`: above `MAX_NOTE_BYTES`; `empty`: no visible character;
-`unreadable`: the system refused; `outside_folder`: a link that leaves the folder; `unknown_encoding`: no supported
-encoding decodes it cleanly."""
+SkipReason = Literal[
+    "unsupported_type", "binary", "too_large", "empty", "unreadable", "outside_folder", "unknown_encoding"
+]
+"""`unsupported_type`: not named like a note; `binary`: holds NUL or mostly control bytes; `too_large`: above
+`MAX_NOTE_BYTES`; `empty`: no visible character; `unreadable`: the system refused; `outside_folder`: a link that leaves
+the folder; `unknown_encoding`: no supported encoding decodes it cleanly."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """Control characters but for tab, line ends and form feed. By a pattern: notes are read anew for every run."""
@@ -139,7 +141,7 @@ def read_folder(folder: Path | str, *, now: Callable[[], datetime] | None = None
     documents: list[Document] = []
     skipped: list[Skip] = []
     inside = root.resolve()
-    for path in _note_files(root):
+    for path in _visible_files(root):
         outcome = _read_note(root, inside, path, moment)
         if isinstance(outcome, Skip):
             skipped.append(outcome)
@@ -212,15 +214,11 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _note_files(root: Path) -> Iterator[Path]:
+def _visible_files(root: Path) -> Iterator[Path]:
     found: list[Path] = []
     for folder, names, files in os.walk(root, followlinks=False):
         names[:] = [name for name in names if not name.startswith(".")]
-        found.extend(
-            Path(folder) / name
-            for name in files
-            if name.lower().endswith(NOTE_SUFFIXES) and not name.startswith(".")
-        )
+        found.extend(Path(folder) / name for name in files if not name.startswith("."))
         # A linked folder is not walked; naming it is better than silence.
         found.extend(Path(folder) / name for name in names if (Path(folder) / name).is_symlink())
     yield from sorted(found, key=lambda path: path.relative_to(root).as_posix())
@@ -235,6 +233,9 @@ def _read_note(root: Path, inside: Path, path: Path, moment: str) -> Document | 
             )
         if path.is_dir():
             return Skip(path=relative, reason="outside_folder", detail="a linked folder is not followed")
+        if not path.name.lower().endswith(NOTE_SUFFIXES):
+            detail = f"read are files named {', '.join(f'*{suffix}' for suffix in NOTE_SUFFIXES)}"
+            return Skip(path=relative, reason="unsupported_type", detail=detail)
         size = path.stat().st_size
         if size > MAX_NOTE_BYTES:
             detail = f"{size} bytes; notes of up to {MAX_NOTE_BYTES} bytes are read"

@@ -21,7 +21,9 @@ _ORDERS = re.compile(
     r"\b(?:ignore|approve|set|send|reveal|delete|execute|run|forward|output|reply|respond|"
     r"report|must|should not|do not)\b"
     r"|\b(?:reveal|print|show|repeat)\b[^.!?\n]{0,30}\bsystem prompt\b"
-    r"|\bapprove (?:the|this) (?:plan|proposal|request)\b",
+    r"|\bapprove (?:the|this) (?:plan|proposal|request)\b"
+    r"|^\W{0,4}(?:system|assistant|developer)\s*[:：][^\n]{0,80}\b(?:you|report|approve|ignore)\b"
+    r"|\byou are (?:now )?(?:allowed|authori[sz]ed|permitted) to (?:use|ignore|access|report|approve)\b",
     re.IGNORECASE,
 )
 _ORDERS_ZH = re.compile(
@@ -31,6 +33,8 @@ _ORDERS_ZH = re.compile(
     r"|(?:助手|智能体|语言模型|大模型|机器人|自动化(?:工具|系统|程序)|人工智能|AI)[^。！？\n]{0,40}"
     r"(?:请|必须|务必|应当|不要|不得)[^。！？\n]{0,20}(?:忽略|批准|执行|发送|删除|设为|输出|回复|透露|泄露|转发|报告)"
     r"|(?:输出|透露|泄露|重复)[^。！？\n]{0,10}系统提示"
+    r"|(?:^|\s)(?:系统|助手)\s*[:：][^\n]{0,40}(?:你|批准|忽略|报告)"
+    r"|你现在(?:可以|被允许|有权)(?:使用|忽略|访问|批准)"
 )
 
 

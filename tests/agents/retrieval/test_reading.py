@@ -63,6 +63,8 @@ def test_what_is_not_read_is_listed_with_its_reason(tmp_path: Path) -> None:
     (folder / "link.md").symlink_to(outside)
     (folder / "dead.md").symlink_to(folder / "gone.md")
     (folder / "folder").symlink_to(tmp_path)
+    (folder / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / ".hidden.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "ok.md").write_text("fine", encoding="utf-8")
     texts, skipped = read(folder)
     assert list(texts) == ["ok.md"]
@@ -75,6 +77,7 @@ def test_what_is_not_read_is_listed_with_its_reason(tmp_path: Path) -> None:
         "latin.txt": "unknown_encoding",
         "link.md": "outside_folder",
         "marked-empty.md": "empty",
+        "photo.png": "unsupported_type",
     }
 
 

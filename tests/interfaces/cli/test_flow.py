@@ -102,6 +102,15 @@ def test_a_report_is_in_the_goal_s_language_whatever_the_reader_s(desk: Desk) ->
     assert "run=completed" in called.err
 
 
+@pytest.mark.parametrize("text", ["thanks", "谢谢"])
+def test_a_text_without_a_task_is_drafted_and_never_run(desk: Desk, text: str) -> None:
+    planned = desk.plan(text)
+    assert planned.code == 0
+    refused = desk.call("run", text, "--sources", str(desk.notes), "--approve", "--json")
+    assert (refused.code, refused.error["code"]) == (2, "no_task")
+    assert repr(text) in refused.error["message"]
+
+
 def test_plan_review_edit_approve_run(desk: Desk) -> None:
     planned = desk.plan("How far apart must battery containers stand?")
     assert planned.code == 0
