@@ -196,3 +196,12 @@ def test_doctor_finds_nothing_wrong_here(desk: Desk) -> None:
     assert all(names[f"import {name}"] == "ok" for name in ("masks", "graphs", "agents", "orchestrator"))
     assert names["embedder"] == names["store"] == names["python"] == "ok"
     assert "正常" in desk.call("doctor", "--lang", "zh").out
+
+
+def test_doctor_blames_the_damaged_store_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").write_text("no database at all", encoding="utf-8")
+    called = call("doctor", home=tmp_path)
+    failed = [line for line in called.out.splitlines() if line.startswith("FAILED")]
+    assert called.code == 1
+    assert [line.split()[1] for line in failed] == ["store"]
+    assert "Move the file away" in failed[0]

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Final, Literal
 
+from agents.models.embedders import UseEmbedder
+from masks.ports import Embedder
 from orchestrator.interfaces.cli.bodies.editing import editor_command
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.problems import UsageProblem
@@ -127,13 +129,13 @@ def _packages(session: Session) -> Iterator[Check]:
 def _embedder(session: Session) -> Iterator[Check]:
     began = time.monotonic()
     try:
-        embedder = session.shop().embedder
+        embedder = _embedder_of(session)
         rows = embedder.encode(["How much does it cost?", "它的造价是多少？"])
         alike = float(rows[0] @ rows[1])
         found = (
             f"{embedder.name} {embedder.version}, {embedder.dimension} d, {time.monotonic() - began:.1f} s"
         )
-    except (ImportError, OSError, ValueError, StoreError) as error:
+    except (ImportError, OSError, ValueError) as error:
         found = session.pick(
             f"can't be used: {error}; install maskgrad again", f"无法使用：{error}；请重新安装 maskgrad"
         )
@@ -153,12 +155,24 @@ def _embedder(session: Session) -> Iterator[Check]:
 _ALIKE: Final = 0.5
 
 
+def _embedder_of(session: Session) -> Embedder:
+    """Return the workshop's embedder; a store that can't be opened has a check of its own and is not its fault."""
+    try:
+        return session.shop().embedder
+    except StoreError:
+        return UseEmbedder()
+
+
 def _store(session: Session) -> Iterator[Check]:
     try:
         store = session.store()
         info, damage = store.info(), store.check()
     except StoreError as error:
-        yield Check(name="store", verdict="failed", found=error.message(session.lang))
+        remedy = session.pick(
+            "Move the file away, or set MASKGRAD_HOME to another folder.",
+            "请移走该文件，或将 MASKGRAD_HOME 设为其他文件夹。",
+        )
+        yield Check(name="store", verdict="failed", found=f"{error.message(session.lang)} {remedy}")
         return
     found = f"{store.location}: {info.runs} runs, {info.events} events, {info.bytes:,} bytes"
     yield Check(name="store", verdict="ok", found=found)
