@@ -32,6 +32,15 @@ _MARKER_EN = re.compile(
     re.IGNORECASE,
 )
 _ON = re.compile(r"\s+on\s+", re.IGNORECASE)
+_RELATION = re.compile(
+    r"\b(?:effects?|impacts?|influences?|dependen(?:ce|cy)|reliance|focus|spending|demands?|strain|load|pressure"
+    r"|limits?|restrictions?|rules?|data|information|emphasis|burden)$",
+    re.IGNORECASE,
+)
+"""Nouns that take `on` themselves: the `on` after one belongs to an aspect and begins no list of aspects."""
+_LISTED_BY = re.compile(r"\s+(?:by|as to)\s+", re.IGNORECASE)
+_SEPARATOR_EN = re.compile(r",|\b(?:and|or)\b", re.IGNORECASE)
+_SEPARATOR_ZH = re.compile(r"[、，,和与及]")
 _BY = re.compile(r"\s+(?:by|for|over|as to)\s+", re.IGNORECASE)
 _TAIL_EN = re.compile(
     r"\s*,?\s*\b(?:as (?:follows|criteria)|as aspects|criteria|in a table|as a table|side by side|with each other)\s*$",
@@ -143,9 +152,9 @@ def _english(body: str) -> _Parts | None:
 
 def _items_and_aspects(rest: str) -> _Parts:
     rest = _TAIL_EN.sub("", rest.strip())
-    marked = _MARKER_EN.search(rest)
+    marked = _MARKER_EN.search(rest) or _listed_by(rest) or _on(rest)
     if marked is None:
-        found = list(_ON.finditer(rest)) or [m for m in _BY.finditer(rest) if _plausible(rest, m)]
+        found = [m for m in _BY.finditer(rest) if _plausible(rest, m)]
         marked = found[-1] if found else None
     if marked is not None and len(enumeration(_with_to(rest[: marked.start()]))) > 1:
         left = _shared_aspect(rest[: marked.start()])
@@ -154,6 +163,26 @@ def _items_and_aspects(rest: str) -> _Parts:
         left_items = enumeration(_with_to(rest[: marked.start()]))
         return _Parts(items=left_items, aspects=enumeration(rest[marked.end() :]))
     return _shared_aspect(rest)
+
+
+def _listed_by(rest: str) -> re.Match[str] | None:
+    """Find the `by` between two things and a list of aspects, whatever words the aspects hold."""
+    first = _LISTED_BY.search(rest)
+    if first is None or not _plausible(rest, first) or len(enumeration(rest[first.end() :])) < 2:
+        return None
+    # `A and B on cost by region and year`: the list of aspects has begun before.
+    begun = _on(rest)
+    return None if begun and begun.end() <= first.start() and _plausible(rest, begun) else first
+
+
+def _on(rest: str) -> re.Match[str] | None:
+    """Find the `on` that begins the aspects: the last one, or the first one if a list stands between the two."""
+    found = [m for m in _ON.finditer(rest) if not _RELATION.search(rest[: m.start()])]
+    if not found:
+        return None
+    first, last = found[0], found[-1]
+    listed = _plausible(rest, first) and _SEPARATOR_EN.search(rest[first.end() : last.start()])
+    return first if listed else last
 
 
 def _plausible(rest: str, match: re.Match[str]) -> bool:
@@ -212,9 +241,15 @@ def _chinese(body: str) -> _Parts | None:
 
 
 def _zh_of(rest: str) -> _Parts:
-    """Read `甲、乙、丙的成本与寿命`: the last 的 with at least two things before it divides."""
+    """Read `甲、乙、丙的成本与寿命`: a 的 with at least two things before it divides.
+
+    The last one, or the first one if a list stands between the two (`甲和乙的成本和对产量的影响`).
+    """
     text = re.sub(r"(?:之间)?(?:的)?(?:主要)?(?:区别|差异|差别|不同|异同|优劣|高低|好坏)$", "", rest)
-    for match in reversed(list(re.finditer("的", text))):
+    found = list(re.finditer("的", text))
+    if found and _SEPARATOR_ZH.search(text[found[0].end() : found[-1].start()]):
+        found = [*found[1:], found[0]]
+    for match in reversed(found):
         items = _zh_items(text[: match.start()])
         aspects = _zh_aspects(text[match.end() :])
         if len(items) > 1 and aspects:

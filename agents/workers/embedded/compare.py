@@ -63,6 +63,7 @@ def compare(order: WorkOrder) -> WorkResult:
     inputs = _items_of_inputs(order.inputs, wanted)
     placed = _placed(order.inputs, inputs, carried, wanted, aspects)
     cells = [[_cell(item, aspect, wanted, placed, carried) for aspect in aspects] for item in wanted]
+    cells = _without_shared(wanted, cells)
     flat = [cell for row in cells for cell in row]
     beside = answers_to((), carried, without={claim.id for claims in placed.values() for claim in claims})
     open_questions = _open_fields(wanted, aspects, cells, order.inputs, inputs)
@@ -166,6 +167,34 @@ def _cell(
     sides = {claim for conflict in conflicts for claim in conflict.claims}
     chosen = tuple(said for said in merged.statements if said is best or said.shown.id in sides)
     return _Cell(name=name, statements=chosen, conflicts=conflicts)
+
+
+def _without_shared(items: Sequence[str], cells: Sequence[Sequence[_Cell]]) -> list[list[_Cell]]:
+    """Empty the cells whose only sentence says nothing of their item by itself.
+
+    That is a sentence that does not name the item and stands in the rows of several items, or in all cells that
+    are filled.
+    """
+    filled = [(item, cell) for item, row in zip(items, cells, strict=True) for cell in row if cell.claims]
+    rows: dict[str, set[str]] = {}
+    for item, cell in filled:
+        for said in cell.statements:
+            rows.setdefault(folded(said.shown.statement), set()).add(item)
+    everywhere = len(filled) > 1 and len(rows) == 1
+    shared = {statement for statement, named in rows.items() if everywhere or len(named) > 1}
+
+    def kept(item: str, cell: _Cell) -> _Cell:
+        unsaid = all(
+            folded(said.shown.statement) in shared and not _names(said.shown.statement, item)
+            for said in cell.statements
+        )
+        return replace(cell, statements=(), conflicts=()) if unsaid else cell
+
+    return [[kept(item, cell) for cell in row] for item, row in zip(items, cells, strict=True)]
+
+
+def _names(statement: str, item: str) -> bool:
+    return folded(item) in folded(statement) or _share(item, prepared(statement)) == 1.0
 
 
 def _of_another(statement: str, item: str, items: Sequence[str]) -> bool:

@@ -26,6 +26,23 @@ CASES = (
         "What is the difference between TCP and UDP regarding reliability?", ("TCP", "UDP"), ("reliability",)
     ),
     Case("How does A compare to B on price?", ("A", "B"), ("price",)),
+    Case(
+        "Compare the X method and the B swarm by extra equipment, minutes per colony and effect on the yield",
+        ("X method", "B swarm"),
+        ("extra equipment", "minutes per colony", "effect on the yield"),
+    ),
+    Case(
+        "Compare A and B on price, litres per day and time spent on repairs",
+        ("A", "B"),
+        ("price", "litres per day", "time spent on repairs"),
+    ),
+    Case("Compare A and B by impact on traffic and noise", ("A", "B"), ("impact on traffic", "noise")),
+    Case("Compare the essay on A and the essay on B on length", ("essay on A", "essay on B"), ("length",)),
+    Case("比较甲法和乙法的设备、用时和对产量的影响", ("甲法", "乙法"), ("设备", "用时", "对产量的影响")),
+    Case(
+        "按设备、每群用时和对产量的影响比较甲法和乙法", ("甲法", "乙法"), ("设备", "每群用时", "对产量的影响")
+    ),
+    Case("比较甲的方法和乙的方法的成本", ("甲的方法", "乙的方法"), ("成本",)),
     Case("Pros and cons of A and B", ("A", "B"), ("advantages", "disadvantages")),
     Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost", "lifetime")),
     Case("Compare A and B", ("A", "B"), ("cost", "lifetime"), ("cost and lifetime",)),

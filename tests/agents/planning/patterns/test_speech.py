@@ -50,6 +50,10 @@ def test_words_about_something_are_no_small_talk(text: str) -> None:
         ("你好，请帮我比较甲和乙", "比较甲和乙"),
         ("请根据资料回答问题", "回答问题"),
         ("然后再总结一下", "总结一下"),
+        ("请问 When does the season start?", "When does the season start?"),
+        ("你好，请问一下，成本是多少？", "成本是多少？"),
+        ("我想请问谁负责巡检？", "谁负责巡检？"),
+        ("请问卷调查谁负责？", "问卷调查谁负责？"),
         ("compare A and B", "compare A and B"),
     ],
 )

@@ -136,3 +136,42 @@ def test_the_title_of_a_note_tells_which_item_a_sentence_is_about() -> None:
     result = compare(order("compare", {"n1": output(parts), "n2": output([NMC_COST])}, PARAMS))
 
     assert result.output.fields["LFP / lifetime"].startswith("It lasts long")
+
+
+def test_one_sentence_in_the_rows_of_two_items_fills_only_the_one_that_it_names() -> None:
+    where = note("o.md", "Boxes cost €300.\nThe cost of LFP is €300.\n")
+    vague = [quoted(node, where, "Boxes cost €300.", question="cost") for node in ("n1", "n2")]
+    named = [quoted(node, where, "The cost of LFP is €300.", question="cost") for node in ("n1", "n2")]
+    nothing = compare(
+        order("compare", {n: output([c]) for n, c in zip(("n1", "n2"), vague, strict=True)}, PARAMS)
+    ).output
+    something = compare(
+        order("compare", {n: output([c]) for n, c in zip(("n1", "n2"), named, strict=True)}, PARAMS)
+    ).output
+
+    assert nothing.fields == {}
+    assert {question.question for question in nothing.open_questions} == {
+        "LFP / cost",
+        "LFP / lifetime",
+        "NMC / cost",
+        "NMC / lifetime",
+    }
+    assert set(something.fields) == {"LFP / cost"}
+
+
+def test_one_sentence_in_all_cells_of_one_item_does_not_fill_them_unless_it_names_the_item() -> None:
+    where = note("o.md", "价格为300元，寿命为10年。\n甲法价格为300元，寿命为10年。\n")
+    params = {"items": ["甲法", "乙法"], "aspects": ["价格", "寿命"]}
+    vague, named = (
+        {
+            node: output([quoted(node, where, line, question=f"甲法的{aspect}")])
+            for node, aspect in (("n1", "价格"), ("n2", "寿命"))
+        }
+        for line in where.text.splitlines()
+    )
+
+    assert compare(order("compare", vague, params, lang="zh")).output.fields == {}
+    assert set(compare(order("compare", named, params, lang="zh")).output.fields) == {
+        "甲法 / 价格",
+        "甲法 / 寿命",
+    }
