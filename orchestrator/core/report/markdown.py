@@ -70,7 +70,9 @@ class _Page:
         if report.mode:
             facts.append(f"{words.how}{words.colon}{words.modes[report.mode]}")
         facts.extend(confidence_words(row.confidence, self._lang) for row in report.confidence)
-        return f"# {inert(report.title)}\n\n{' · '.join(facts)}"
+        head = f"# {inert(report.title)}\n\n{' · '.join(facts)}"
+        quoted = report.mode == "extractive" and report.citations
+        return f"{head}\n\n{words.verified_means}" if quoted else head
 
     def text(self) -> str:
         rendered = render_text(self._report.body, self._by_claim, self._cite).strip()

@@ -37,6 +37,8 @@ class Words:
     outcome: str
     stopped: str
     how: str
+    verified_means: str
+    """What "verified" says of a quote, and what it doesn't."""
     not_traced: str
     none: str
     searched: str
@@ -76,6 +78,10 @@ WORDS: Final[Mapping[Lang, Words]] = {
         outcome="Outcome",
         stopped="stopped by a limit",
         how="Text",
+        verified_means=(
+            "“Verified” means: the quote stands at the cited place. "
+            "Whether it answers the question is for the reader to judge."
+        ),
         not_traced="Not traced to a source",
         none="none",
         searched="searched",
@@ -133,6 +139,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         outcome="结果",
         stopped="因限额停止",
         how="文本",
+        verified_means="“已核实”是指引文确实出现在所引位置；它是否回答了问题，由读者判断。",
         not_traced="未追溯到来源",
         none="无",
         searched="检索过",

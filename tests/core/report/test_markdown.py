@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from agents.citations import anchor
 from agents.evidence import ClaimId
 from agents.results import Conflict, OpenQuestion
+from graphs.contract import Lang
 from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
@@ -92,6 +93,31 @@ def test_a_chinese_report_has_chinese_words_and_names_of_domains() -> None:
     )
     assert "已核实（对照 a.md:1） · L2 已追溯" in shown
     assert "L2 1.00，1 条中已追溯 1 条" in shown
+
+
+@pytest.mark.parametrize(
+    ("lang", "line"),
+    [
+        (
+            "en",
+            "“Verified” means: the quote stands at the cited place. "
+            "Whether it answers the question is for the reader to judge.",
+        ),
+        ("zh", "“已核实”是指引文确实出现在所引位置；它是否回答了问题，由读者判断。"),
+    ],
+)
+def test_a_report_of_quotes_says_under_its_outcome_what_verified_means(lang: Lang, line: str) -> None:
+    quotes = delivered(terminal("n5", output([STORES])))
+    blocks = render_markdown(quotes, lang).split("\n\n")
+    assert blocks[1].startswith(("Outcome: ", "结果："))
+    assert blocks[2] == line
+
+    for other in (
+        replace(quotes, mode="model"),
+        replace(quotes, mode="scripted"),
+        delivered(terminal("n5", output([]))),
+    ):
+        assert line not in render_markdown(other, lang)
 
 
 def test_open_questions_and_conflicts_that_the_text_shows_are_not_repeated() -> None:

@@ -15,6 +15,7 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.app import run_command
 from orchestrator.interfaces.cli.streams import Streams
 from orchestrator.shell.runs import events_of, load
+from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.wiring import Workshop
 from tests.interfaces.cli.harness import Called, Terminal, call, store_log
 from tests.interfaces.cli.logs import draft, reviewing_log, suspended_log
@@ -379,7 +380,27 @@ def test_an_answer_that_does_not_fit_is_refused_before_it_is_handed_over(
 def test_a_second_answer_is_refused(asked: Desk) -> None:
     assert asked.call("answer", "r-test.q1", "abandon").code == 0
     called = asked.call("answer", "r-test.q1", "retry", "--json")
-    assert (called.code, called.error["kind"]) == (2, "state")
+    assert (called.code, called.error["kind"], called.error["code"]) == (2, "state", "already_answered")
+
+    typed = asked.call("answer", "r-test.q1", "retry")
+    assert (typed.code, typed.out) == (2, "")
+    assert f"is already answered; go on with: maskgrad resume {asked.run}" in typed.err
+    (message,) = asked.shop.store.pending(asked.run)
+    assert yaml.safe_load(message.payload)["answer"]["choice"] == "abandon"
+
+
+def test_a_second_answer_to_a_run_that_is_executed_points_at_watching_it(asked: Desk) -> None:
+    assert asked.call("answer", "r-test.q1", "abandon").code == 0
+    asked.shop.store.acquire(asked.run, this_process(), 60.0)
+    called = asked.call("answer", "r-test.q1", "retry")
+    assert (called.code, f"go on with: maskgrad watch {asked.run}" in called.err) == (2, True)
+
+
+def test_a_second_answer_is_refused_in_chinese(asked: Desk) -> None:
+    assert asked.call("answer", "r-test.q1", "abandon").code == 0
+    called = asked.call("answer", "r-test.q1", "retry", "--lang", "zh")
+    assert called.code == 2
+    assert f"已经回答过；请继续：maskgrad resume {asked.run}" in called.err
 
 
 def test_values_keep_their_types(asked: Desk) -> None:

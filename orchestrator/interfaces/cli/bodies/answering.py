@@ -14,10 +14,11 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document
-from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
+from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import answer as hand_over
+from orchestrator.shell.store.errors import AlreadyRecorded
 
 _VALUES: Final[dict[ChoiceId, tuple[str, ...]]] = {
     "retry": ("guidance",),
@@ -28,6 +29,12 @@ _VALUES: Final[dict[ChoiceId, tuple[str, ...]]] = {
     "review": (),
 }
 """The options that go with each choice. `guidance` may be left out, the others are needed."""
+
+
+class AnsweredBefore(Problem):
+    """The request has another answer, which its run has not taken up yet; the first one stands."""
+
+    kind = "state"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +52,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
     """Hand an answer over to its run.
 
     Everything is checked before it is handed over: the first answer that is handed over stands. Raises
-    `UsageProblem`, `NotFound`, `UnknownDomain`, `MaskValueError`, `UnknownRequest` and `UnknownRun`.
+    `AnsweredBefore`, `UsageProblem`, `NotFound`, `UnknownDomain`, `MaskValueError`, `UnknownRequest` and `UnknownRun`.
     """
     run = _run_of(request)
     state = run_state(session, run)
@@ -53,7 +60,10 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
     if wanted is None:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     typed = _typed(state, wanted, reply, session.registry)
-    hand_over(session.shop(), request, typed, by=BY)
+    try:
+        hand_over(session.shop(), request, typed, by=BY)
+    except AlreadyRecorded:
+        raise _answered_before(session, request, run) from None
     lease = living_lease(session, run)
     if lease is not None:
         note = session.pick(
@@ -67,6 +77,16 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
         )
     data = {**run_document(state), "answered": request, "choice": typed.choice, "executed": lease is not None}
     return Result(data=data, notes=(note,))
+
+
+def _answered_before(session: Session, request: str, run: RunId) -> AnsweredBefore:
+    # Whoever executes the run takes the first answer up by itself; with nobody there, the user has to go on.
+    step = f"maskgrad {'resume' if living_lease(session, run) is None else 'watch'} {run}"
+    return AnsweredBefore(
+        "already_answered",
+        en=f"request {request!r} is already answered; go on with: {step}",
+        zh=f"请求 {request!r} 已经回答过；请继续：{step}",
+    )
 
 
 def _run_of(request: str) -> RunId:
