@@ -64,6 +64,8 @@ class OutlineTask:
 
     title: str
     subject: str
+    sections: tuple[str, ...] = ()
+    """What the plan has to hold, where the goal says so."""
     kind: Literal["outline"] = "outline"
 
 

@@ -26,6 +26,8 @@ from agents.planning.readings import (
     UnclearTask,
 )
 from agents.planning.wording import listing, say, shorten
+from agents.retrieval.tokens import terms
+from graphs.contract import Lang
 from graphs.plan import NodeId
 
 COMPUTING: Final = 0.5
@@ -51,6 +53,16 @@ OUTLINE_QUESTIONS: Final = {
     ),
 }
 """What a drafted plan has to say something on."""
+
+SECTION_QUESTION: Final = {
+    "en": "What is known of the {section} for {subject}?",
+    "zh": "{subject}的{section}有哪些？",
+}
+"""Asked for each section that the goal wants beside those."""
+
+QUESTIONS_A_GROUP: Final = 4
+MAX_OUTLINE_GROUPS: Final = 4
+"""Groups of questions beside the material gathered: an outline has no more inputs than `MAX_WIDTH` allows."""
 
 
 def draft_task(task: Task, draft: PlanDraft) -> tuple[NodeId, ...]:
@@ -268,9 +280,19 @@ def _check_document(task: CheckTask, draft: PlanDraft) -> tuple[NodeId, ...]:
     return (checked,)
 
 
+def _outline_questions(task: OutlineTask, lang: Lang) -> list[str]:
+    """Return the questions of every plan, and one for each wanted section that none of them asks after."""
+    asked = {term for question in OUTLINE_QUESTIONS[lang] for term in terms(question)}
+    further = [section for section in task.sections if not asked & set(terms(section))]
+    return [
+        *(question.format(subject=task.subject) for question in OUTLINE_QUESTIONS[lang]),
+        *(SECTION_QUESTION[lang].format(section=section, subject=task.subject) for section in further),
+    ]
+
+
 def _outline(task: OutlineTask, draft: PlanDraft) -> tuple[NodeId, ...]:
     lang = draft.lang
-    questions = [question.format(subject=task.subject) for question in OUTLINE_QUESTIONS[lang]]
+    questions = _outline_questions(task, lang)
     criteria = [
         draft.accept(
             "q",
@@ -288,8 +310,9 @@ def _outline(task: OutlineTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         {"topic": task.subject},
         domains=draft.finder.of(task.subject),
     )
-    half = len(questions) // 2
-    groups = (range(half), range(half, len(questions)))
+    count = len(questions)
+    parts = min(MAX_OUTLINE_GROUPS, max(2, -(-count // QUESTIONS_A_GROUP)))
+    groups = [range(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
     found = [_research_node(group, questions, criteria, draft) for group in groups]
     outlined = draft.add(
         "outline",

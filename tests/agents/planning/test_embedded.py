@@ -250,3 +250,38 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
 def test_a_report_is_titled_by_what_was_asked_for(text: str, title: str) -> None:
     (report,) = [s for s in planned(text).plan.subtasks if s.operation == "report"]
     assert report.params["title"] == title
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "asked"),
+    [
+        (
+            "Draft a plan for the move, with dates and responsible persons.",
+            "en",
+            [
+                "What is the purpose of the move?",
+                "Which steps does the move need?",
+                "Which costs, people and means does the move need?",
+                "Which dates and deadlines hold for the move?",
+                "Which risks and rules concern the move?",
+                "What is known of the responsible persons for the move?",
+            ],
+        ),
+        (
+            "制定一份春季检修计划，包括日期和负责人。",
+            "zh",
+            [
+                "春季检修的目的是什么？",
+                "春季检修需要哪些步骤？",
+                "春季检修需要哪些费用、人员和条件？",
+                "春季检修有哪些日期和期限？",
+                "春季检修涉及哪些风险和规定？",
+                "春季检修的负责人有哪些？",
+            ],
+        ),
+    ],
+)
+def test_a_plan_asks_after_each_wanted_section_once(text: str, lang: Lang, asked: list[str]) -> None:
+    result = plan_goal(Goal(text=text, lang=lang, sources=("n",)), REGISTRY, always(("env.energy", 0.9)))
+    found = [c.question for c in result.contract.acceptance if c.kind == "question_answered"]
+    assert found == asked
