@@ -103,6 +103,30 @@ def test_a_request_for_changes_keeps_it_in_review(desk: Desk) -> None:
     assert desk.log() == ["run.created", "proposal.drafted", "proposal.changes_requested"]
 
 
+@pytest.mark.parametrize("command", ["review", "show"])
+def test_requested_changes_are_shown_until_a_revision_answers_them(desk: Desk, command: str) -> None:
+    assert "change asked for" not in desk.call(command, desk.run).out
+    desk.call("request-changes", desk.run, "drop the second sub-task\nand cite more")
+    desk.call("request-changes", desk.run, "用中文")
+
+    lines = desk.call(command, desk.run).out.splitlines()
+    asked = [line for line in lines if line.startswith("change asked for: ")]
+    assert asked == [
+        "change asked for: drop the second sub-task and cite more",
+        "change asked for: 用中文",
+    ]
+    assert "要求的改动：用中文" in desk.call(command, desk.run, "--lang", "zh").out.splitlines()
+    data = desk.call(command, desk.run, "--json").data
+    assert data["changes_requested"] == ["drop the second sub-task\nand cite more", "用中文"]
+
+    edited = desk.document().replace("0.90", "0.85")
+    assert desk.call("edit", desk.run, "--from", desk.file(edited)).code == 0
+    assert desk.state().proposal is not None
+    assert desk.log()[-1] == "proposal.drafted"
+    assert "change asked for" not in desk.call(command, desk.run).out
+    assert desk.call(command, desk.run, "--json").data["changes_requested"] == []
+
+
 # The gate
 
 

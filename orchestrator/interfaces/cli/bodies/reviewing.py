@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.core.proposal import PROPOSAL
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, run_document, status_words
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.results import Result
@@ -24,6 +25,7 @@ def review_result(session: Session, state: RunState) -> Result:
     findings = check_proposal(proposal, session.registry)
     data = {
         **run_document(state),
+        "changes_requested": list(requested_changes(session, state)),
         "proposal": PROPOSAL.dump_python(proposal, mode="json"),
         "errors": list(findings.lines("error", session.lang)),
         "warnings": list(findings.lines("warning", session.lang)),
@@ -56,6 +58,8 @@ def review_text(session: Session, state: RunState) -> str:
         sha256=state.sha256,
         findings=check_proposal(proposal, registry),
     )
+    head, *body = text.splitlines()
+    text = "\n".join([head, *requested_lines(session, state), *body]) + "\n"
     if state.status == "reviewing":
         return text
     # The commands at its end are for a revision that is under review; this one is not, or no longer.

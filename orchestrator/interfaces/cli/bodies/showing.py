@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
+from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
     next_step,
     node_documents,
@@ -27,7 +28,12 @@ def show(session: Session, run: str) -> Result:
     lines = state_lines(session, state, holder)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
-    document = {**run_document(state), "holder": holder, "nodes": node_documents(state)}
+    document = {
+        **run_document(state),
+        "holder": holder,
+        "changes_requested": list(requested_changes(session, state)),
+        "nodes": node_documents(state),
+    }
     step = next_step(state)
     notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
     return Result(data=document, text="\n".join(lines), notes=notes)
@@ -41,6 +47,8 @@ def state_lines(session: Session, state: RunState, holder: str | None) -> list[s
         f"{state.run}  {status_words(state.status, lang)}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
     ]
+    if state.status == "reviewing":
+        lines += requested_lines(session, state)
     if holder is not None:
         lines.append(session.pick("executed by: ", "执行者：") + holder)
     lines += node_lines(state, lang)
