@@ -6,6 +6,13 @@ import re
 from typing import Final
 
 from agents.planning.clauses import enumeration
+from agents.planning.patterns.periods import (
+    PERIOD_AHEAD_EN,
+    in_each_period,
+    leading_periods,
+    shared_periods,
+    split_periods,
+)
 from agents.planning.readings import ExtractTask
 
 _TABLE_EN: Final = (
@@ -20,19 +27,23 @@ _VERB_EN = re.compile(
 )
 _STRONG_EN = re.compile(r"^(?:extract|pull out|tabulate)\b", re.IGNORECASE)
 _MAKE_EN = re.compile(
-    r"^(?:make|create|build|produce|prepare|draw up|give|fill(?: in)?|compile|generate|write)\s+(?:me\s+)?"
-    r"(?:a|one|the)\s+(?:\w+\s+)?(?:table|spreadsheet)"
-    r"\s+(?:of|with|showing|listing|containing|for)\s+(?P<rest>.+)$",
+    r"^(?:make|create|build|produce|prepare|draw up|give|fill(?: in)?|compile|generate|write|extract|pull out"
+    r"|tabulate|collect|put together|set up|draft|show)\s+(?:me\s+)?"
+    r"(?:a|one|the)\s+(?:\w+\s+)?(?:table|spreadsheet)(?:\s+from\s+(?:the|my|these)\s+(?:notes|files|documents))?"
+    r"\s+(?:of|with|showing|listing|containing|for)\s+(?:the\s+columns?\s*:?\s+)?(?P<rest>.+)$",
     re.IGNORECASE,
 )
 _TABLE_TAIL = re.compile(
     rf"\s*,?\s*(?:and\s+(?:put|list|show)\s+(?:them|it|this)\s+)?{_TABLE_EN}\s*", re.IGNORECASE
 )
-_WHERE_EN = re.compile(
-    rf"\s+(?:of|from|for|in)\s+(?:{_EACH_EN}|(?P<named>.+?))(?:\s+(?:in|from|mentioned in)\s+(?:the|these"
-    rf"|my)\s+(?:notes?|sources?|documents?|files?|folder))?$",
-    re.IGNORECASE,
+_IN_NOTES_EN: Final = (
+    r"(?:\s+(?:in|from|mentioned in)\s+(?:the|these|my)\s+(?:notes?|sources?|documents?|files?|folder))?$"
 )
+_WHERE_EACH_EN = re.compile(rf"\s+(?:of|from|for|in|per)\s+{_EACH_EN}{_IN_NOTES_EN}", re.IGNORECASE)
+_WHERE_NAMED_EN = re.compile(
+    rf"\s+(?:of|from|for|in)\s+(?!{PERIOD_AHEAD_EN})(?P<named>.+?){_IN_NOTES_EN}", re.IGNORECASE
+)
+"""`in 2025` says which honey is meant, not whose."""
 _FOLDER_EN = re.compile(
     r"^(?:the|these|my|all|our)?\s*(?:notes?|sources?|documents?|files?|folder|material)$", re.IGNORECASE
 )
@@ -71,12 +82,13 @@ def _english(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
     if verb is None or not (tabular or _STRONG_EN.match(body)):
         return None
     rest = _TABLE_TAIL.sub(" ", verb["rest"]).strip(" ,:")
-    where = _WHERE_EN.search(rest)
+    each = _WHERE_EACH_EN.search(rest)
+    if each:
+        return _task(listed or _columns_en(rest[: each.start()]), each=each["each"].strip())
+    where = _WHERE_NAMED_EN.search(rest)
     if where is None:
-        return _task(listed or enumeration(rest))
-    columns = enumeration(rest[: where.start()])
-    if where["each"]:
-        return _task(listed or columns, each=where["each"].strip())
+        return _task(listed or _columns_en(rest))
+    columns = _columns_en(rest[: where.start()])
     named = where["named"].strip()
     if _FOLDER_EN.match(named):
         return _task(listed or columns)
@@ -95,7 +107,8 @@ def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
     rest = re.sub(r"^(?:笔记|资料|文档|文件|材料)(?:中|里)(?:的)?", "", rest)
     each = _EACH_ZH.match(rest)
     if each:
-        return _task(listed or _columns_zh(each["columns"]), each=each["each"].strip())
+        whose, periods = split_periods(each["each"].strip())
+        return _task(listed or in_each_period(periods, _columns_zh(each["columns"])), each=whose)
     named = _NAMED_ZH.match(rest)
     if named is None:
         return _task(listed or _columns_zh(rest))
@@ -105,8 +118,18 @@ def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
     return _task(listed or _columns_zh(named["columns"]), each=named["named"].strip())
 
 
+def _columns_en(text: str) -> tuple[str, ...]:
+    return shared_periods(enumeration(text))
+
+
 def _columns_zh(text: str) -> tuple[str, ...]:
-    return enumeration(_TAIL_ZH.sub("", text.strip(" ，,：:")))
+    plain = _TAIL_ZH.sub("", text.strip(" ，,：:"))
+    periods, rest = leading_periods(plain)
+    fields = enumeration(rest)
+    if plain.removesuffix(rest).endswith("的"):
+        return in_each_period(periods, fields)
+    # Without 的 the periods belong to the field that they stand before.
+    return (*in_each_period(periods, fields[:1]), *fields[1:])
 
 
 def _task(columns: tuple[str, ...], *, rows: tuple[str, ...] = (), each: str = "") -> ExtractTask | None:

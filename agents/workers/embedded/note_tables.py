@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,11 @@ from agents.workers.embedded.material import Passage
 MATCHED_COLUMNS: Final = 0.5
 """Share of the wanted columns that a table's header must have for its rows to be taken over."""
 
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
+_YEAR_ZH = re.compile(r"(?<!\d)(?:19|20)\d{2}\s*年度?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_BRACKET = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_BETWEEN = re.compile(r"\b(?:in|of|for|from|the|an?|per|year|season)\b|的", re.IGNORECASE)
 _BORDER = re.compile(r"(?<!\\)\|")
 
 
@@ -38,6 +44,9 @@ class NoteRow:
 
 def rows_with(columns: Sequence[str], passages: Iterable[Passage]) -> tuple[NoteRow, ...]:
     """Return the rows of tables whose header has at least `MATCHED_COLUMNS` of `columns`, in the given order.
+
+    A column whose header gives another year or number than the wanted one is another column; so is each of several
+    that differ by their numbers alone where none is wanted.
 
     A row that occurs again under the same name, in whatever table, is left out.
     """
@@ -68,9 +77,9 @@ def _row(passage: Passage, unit: Unit, columns: Sequence[str]) -> NoteRow | None
     header = passage.lead_of(unit) if unit.kind == "table_row" else None
     if header is None:
         return None
-    names = [folded(text) for text, _ in split_row(header)]
+    names = [text for text, _ in split_row(header)]
     cells = split_row(unit.text)
-    places = {column: _place(folded(column), names) for column in columns}
+    places = {column: _place(column, names) for column in columns}
     known = {column: place for column, place in places.items() if place is not None and place < len(cells)}
     if len(known) < MATCHED_COLUMNS * len(columns) or not cells[0][0]:
         return None
@@ -81,9 +90,44 @@ def _row(passage: Passage, unit: Unit, columns: Sequence[str]) -> NoteRow | None
 
 
 def _place(wanted: str, names: Sequence[str]) -> int | None:
-    exact = [place for place, name in enumerate(names) if name == wanted]
-    near = [place for place, name in enumerate(names) if name and (wanted in name or name in wanted)]
-    return next(iter([*exact, *near]), None)
+    """Return the column that is called `wanted`, else one whose name holds it or is held by it."""
+    for place, name in enumerate(names):
+        if folded(name) == folded(wanted):
+            return place
+    near = [place for place, name in enumerate(names) if _near(wanted, name)]
+    near = [place for place in near if _topic(names[place]) == _topic(wanted)] or near
+    if not near:
+        return None
+    called = _topic(names[near[0]])
+    rivals = [
+        p for p in near if _topic(names[p]) == called and _numbers(names[p]) != _numbers(names[near[0]])
+    ]
+    return None if rivals else near[0]
+
+
+def _near(wanted: str, name: str) -> bool:
+    """Say whether one of the two holds the other, apart from numbers, units and words between.
+
+    All numbers of `wanted` stand in the name, and the name has no year that is not wanted.
+    """
+    asked, given = _topic(wanted), _topic(name)
+    if not asked or not given or not (asked in given or given in asked):
+        return False
+    numbers, years = _numbers(wanted), frozenset(_YEAR.findall(wanted))
+    other_year = bool(years) and not frozenset(_YEAR.findall(name)) <= years
+    return numbers <= _numbers(name) and not other_year
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(_BRACKET.sub(" ", unicodedata.normalize("NFKC", text)))) | frozenset(
+        _YEAR.findall(text)
+    )
+
+
+def _topic(text: str) -> str:
+    """Return what a header is about, without its numbers, its unit in brackets and words between."""
+    plain = _BRACKET.sub(" ", unicodedata.normalize("NFKC", text))
+    return folded(_BETWEEN.sub(" ", _NUMBER.sub(" ", _YEAR_ZH.sub(" ", plain))))
 
 
 def _span(passage: Passage, unit: Unit, text: str, offset: int) -> LineSpan:

@@ -30,6 +30,32 @@ CASES = (
     Case("Extract from the notes", ("name", "date"), listed=("name", "date")),
     Case("提取每份合同的名称、日期和金额，列成表", ("名称", "日期", "金额"), each="每份合同"),
     Case("把各站点的名称和开通日期整理成表格", ("名称", "开通日期"), each="各站点"),
+    Case(
+        "Extract a table with site, hives and honey in 2025 for each site.",
+        ("site", "hives", "honey in 2025"),
+        each="each site",
+    ),
+    Case(
+        "Create a table showing the columns name and yield in 2024 and 2025 for every orchard",
+        ("name", "yield in 2024", "yield in 2025"),
+        each="every orchard",
+    ),
+    Case("Extract the amount in EUR of every contract", ("amount in EUR",), each="every contract"),
+    Case("Extract the cost in 2025 of A and B", ("cost in 2025",), rows=("A", "B")),
+    Case("Extract the cost in May", ("cost in May",)),
+    Case("把各品种2024年和2025年的干茶产量整理成表格。", ("2024年干茶产量", "2025年干茶产量"), each="各品种"),
+    Case(
+        "把各果园的2024年和2025年产量、面积整理成表格",
+        ("2024年产量", "2025年产量", "面积"),
+        each="各果园",
+    ),
+    Case("提取每个站点2023至2025年的客流", ("2023年客流", "2024年客流", "2025年客流"), each="每个站点"),
+    Case("提取每个站点的名称和2025年客流", ("名称", "2025年客流"), each="每个站点"),
+    Case(
+        "提取各果园2024、2025年的产量和面积",
+        ("2024年产量", "2025年产量", "2024年面积", "2025年面积"),
+        each="各果园",
+    ),
     Case("提取合同编号、甲方、金额", ("合同编号", "甲方", "金额")),
 )
 
