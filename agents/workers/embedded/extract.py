@@ -18,7 +18,7 @@ from agents.workers.embedded.composing import Answer, compose, needs_of, weighte
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Material, Passage
-from agents.workers.embedded.note_tables import NoteRow, rows_with
+from agents.workers.embedded.note_tables import NoteRow, of_other_years, rows_with
 from agents.workers.embedded.question import read_question
 from agents.workers.embedded.selection import Weighted, admit
 from agents.workers.embedded.wording import PHRASES
@@ -199,7 +199,12 @@ def _cell_of_note(overview: Inquiry, passages: Sequence[Passage], name: str, col
 
 def _answer(cell: Inquiry) -> Answer:
     """Choose the best sentence, and those of other notes that disagree with it; none if the cell stays open."""
-    admitted = admit([weighted(one, cell.access) for one in cell.ranked]) if cell.answered else ()
+    fit = [
+        one
+        for one in cell.ranked
+        if not of_other_years(one.candidate.passage, one.candidate.unit, cell.asked)
+    ]
+    admitted = admit([weighted(one, cell.access) for one in fit]) if cell.answered else ()
     ranked = sorted(admitted, key=lambda one: -one.support.score * one.weight)
     chosen = [one for one in ranked if one is ranked[0] or _disagrees(one, ranked[0], cell.asked)]
     return Answer(inquiry=cell, chosen=tuple(chosen))

@@ -59,6 +59,13 @@ def rows_with(columns: Sequence[str], passages: Iterable[Passage]) -> tuple[Note
     return tuple(rows.values())
 
 
+def of_other_years(passage: Passage, unit: Unit, wanted: str) -> bool:
+    """Say whether `unit` is a row of a table whose header gives years, and neither gives all years of `wanted`."""
+    header = passage.lead_of(unit) if unit.kind == "table_row" else None
+    given = frozenset(_YEAR.findall(header or ""))
+    return bool(given) and not frozenset(_YEAR.findall(wanted)) <= given | frozenset(_YEAR.findall(unit.text))
+
+
 def split_row(row: str) -> tuple[tuple[str, int], ...]:
     r"""Return the cells between the bars of a table row, each with its offset, without surrounding space.
 

@@ -63,5 +63,23 @@ async def test_a_column_of_another_year_never_fills_a_cell(header: str, column: 
     assert len(found) == 2, "the rows are still there"
 
 
+@pytest.mark.parametrize(
+    ("header", "column", "lang"),
+    [
+        ("| Site | Hives | Wax 2024 | Honey 2024 (kg) |", "honey in 2025", "en"),
+        ("| 地点 | 群数 | 2024年蜂蜡 | 2024年蜂蜜 |", "2025年蜂蜜", "zh"),
+    ],
+)
+async def test_a_whole_row_of_another_year_fills_no_cell_of_a_named_row(
+    header: str, column: str, lang: Lang
+) -> None:
+    notes = {"table.md": f"# Yields\n\n{header}\n{ROWS}"}
+    hives = split(header)[1]
+    result = await perform("extract", {"columns": [hives, column], "rows": ["North"]}, notes, lang=lang)
+
+    assert [claim.statement for claim in result.output.claims] == ["12"]
+    assert [question.question for question in result.output.open_questions] == [f"North / {column}"]
+
+
 def split(header: str) -> list[str]:
     return [cell.strip() for cell in header.strip("|").split("|")]
