@@ -11,6 +11,7 @@ from typing import Final
 
 from agents.evidence import LineSpan
 from agents.retrieval.sentences import Unit
+from agents.retrieval.tokens import terms
 from agents.workers.embedded.answering import folded
 from agents.workers.embedded.material import Passage
 
@@ -85,8 +86,9 @@ def _row(passage: Passage, unit: Unit, columns: Sequence[str]) -> NoteRow | None
     if header is None:
         return None
     names = [text for text, _ in split_row(header)]
+    about = frozenset(terms(f"{passage.source.title} {passage.heading}"))
     cells = split_row(unit.text)
-    places = {column: _place(column, names) for column in columns}
+    places = {column: _place(column, names, about) for column in columns}
     known = {column: place for column, place in places.items() if place is not None and place < len(cells)}
     if len(known) < MATCHED_COLUMNS * len(columns) or not cells[0][0]:
         return None
@@ -96,12 +98,12 @@ def _row(passage: Passage, unit: Unit, columns: Sequence[str]) -> NoteRow | None
     return NoteRow(name=cells[0][0], passage=passage, cells=spans)
 
 
-def _place(wanted: str, names: Sequence[str]) -> int | None:
+def _place(wanted: str, names: Sequence[str], about: frozenset[str]) -> int | None:
     """Return the column that is called `wanted`, else one whose name holds it or is held by it."""
     for place, name in enumerate(names):
         if folded(name) == folded(wanted):
             return place
-    near = [place for place, name in enumerate(names) if _near(wanted, name)]
+    near = [place for place, name in enumerate(names) if _near(wanted, name, about)]
     near = [place for place in near if _topic(names[place]) == _topic(wanted)] or near
     if not near:
         return None
@@ -112,12 +114,17 @@ def _place(wanted: str, names: Sequence[str]) -> int | None:
     return None if rivals else near[0]
 
 
-def _near(wanted: str, name: str) -> bool:
+def _near(wanted: str, name: str, about: frozenset[str]) -> bool:
     """Say whether one of the two holds the other, apart from numbers, units and words between.
 
-    All numbers of `wanted` stand in the name, and the name has no year that is not wanted.
+    All numbers of `wanted` stand in the name, and the name has no year that is not wanted. A name that is a year and
+    nothing else takes its topic from the headings over the table, whose terms are `about`.
     """
     asked, given = _topic(wanted), _topic(name)
+    if not given and _YEAR.search(name):
+        return _numbers(wanted) == _numbers(name) and not about.isdisjoint(
+            terms(_NUMBER.sub(" ", _YEAR_ZH.sub(" ", wanted)))
+        )
     if not asked or not given or not (asked in given or given in asked):
         return False
     numbers, years = _numbers(wanted), frozenset(_YEAR.findall(wanted))

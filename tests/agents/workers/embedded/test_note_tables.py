@@ -13,7 +13,7 @@ ROWS = "| --- | --- | --- | --- |\n| North | 12 | 340 | 395 |\n| South | 9 | 210
 
 
 async def delivered(header: str, *columns: str) -> dict[str, str]:
-    notes = {"table.md": f"# Yields\n\n{header}\n{ROWS}"}
+    notes = {"table.md": f"# Yields 产量 2025\n\n{header}\n{ROWS}"}
     lang: Lang = "zh" if header == ZH else "en"
     result = await perform("extract", {"columns": list(columns), "rows": None}, notes, lang=lang)
     return {claim.question: claim.statement for claim in result.output.claims if claim.question}
@@ -29,6 +29,8 @@ async def delivered(header: str, *columns: str) -> dict[str, str]:
         (ZH, "2024年的干茶", "340", "210"),
         ("| Site | Hives | Honey sold (2025) | Honey (2025) |", "honey in 2025", "395", "188"),
         ("| Site | Hives | Load Q1 2025 | Load Q2 2025 |", "load Q2 2025", "395", "188"),
+        ("| Site | Hives | 2024 | 2025 |", "yield in 2025", "395", "188"),
+        ("| 品种 | 面积 | 2024年 | 2025年 |", "2024年干茶产量", "340", "210"),
     ],
 )
 async def test_the_column_of_the_wanted_year_is_taken(
@@ -49,6 +51,8 @@ async def test_the_column_of_the_wanted_year_is_taken(
     ("header", "column"),
     [
         (EN, "honey in 2023"),
+        ("| Site | Hives | 2024 | 2025 |", "visitors in 2025"),
+        ("| 品种 | 面积 | 2024年 | 2025年 |", "2026年产量"),
         (EN, "honey"),
         (ZH, "2023年干茶产量"),
         (ZH, "干茶"),
