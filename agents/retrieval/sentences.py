@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from agents.retrieval.reading import Document
 from agents.retrieval.sections import Block, Section
+from agents.retrieval.statement_lines import statement_starts
 
 LONG_UNIT_CHARS = 420
 """A unit longer than this is cut at line ends: notes without punctuation put one statement on each line."""
@@ -165,8 +167,13 @@ def _text_units(
     text = document.text[block.start_char : block.end_char]
     opening = marker.match(text)
     skip = opening.end() if opening else 0
-    for start, end in sentence_ranges(text[skip:]):
-        yield from _unit(document, kind, block.start_char + skip + start, block.start_char + skip + end, lead)
+    text = text[skip:]
+    # A list item's further lines are its continuation; a paragraph's may be statements of their own.
+    starts = statement_starts(text) if kind == "sentence" else ()
+    for first, last in pairwise((0, *starts, len(text))):
+        offset = block.start_char + skip + first
+        for start, end in sentence_ranges(text[first:last]):
+            yield from _unit(document, kind, offset + start, offset + end, lead)
 
 
 def _table_units(document: Document, block: Block) -> Iterator[Unit]:
