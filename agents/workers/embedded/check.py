@@ -34,6 +34,8 @@ from masks.bands import Band
 
 SAID_SHARE: Final = 0.8
 """Share of a statement's content words that a sentence must have to speak of the same."""
+FEWEST_WORDS: Final = 2
+"""Content words of a statement that can be told otherwise by a part of a sentence."""
 MOST_QUOTES: Final = 3
 """Sentences quoted for each finding on one statement."""
 FEWEST_CALLS: Final = 1
@@ -52,6 +54,8 @@ _NO_NEGATION = re.compile(
 )
 """Forms of comparing and joining that hold a negating word and deny nothing."""
 _CLAUSE_END = re.compile(r"[,;:，；：]\s*")
+_PART_END = re.compile(r"[;；，()（）]\s*|,\s+")
+"""Where one statement within a sentence may end and the next begin; the comma of `3,900` ends none."""
 _NAME = re.compile(r"\b[A-Z][A-Za-z0-9]+\b|《[^》]+》")
 
 Finding = Literal["says_so", "says_otherwise"]
@@ -80,7 +84,26 @@ def finding_on(statement: str, sentence: str) -> Finding | None:
     if _holds(asked, told):
         return "says_so" if same_sense else "says_otherwise"
     one, other = (replace(claim, question=statement) for claim in (one, other))
-    return "says_otherwise" if same_sense and disagree(one, other) else None
+    if (same_sense and disagree(one, other)) or _part_differs(statement, asked, sentence):
+        return "says_otherwise"
+    return None
+
+
+def _part_differs(statement: str, asked: Quantities, sentence: str) -> bool:
+    """Say whether a part of `sentence` has every content word of the statement and one other value for its only one."""
+    wanted = set(terms(asked.rest))
+    if len(asked.measures) != 1 or asked.measures[0].dimension == PLAIN or len(wanted) < FEWEST_WORDS:
+        return False
+    (measure,) = asked.measures
+    for part in _PART_END.split(sentence):
+        told = read_quantities(part)
+        values = [other.value for other in told.measures if other.dimension == measure.dimension]
+        same_thing = told.labels == asked.labels and set(told.days) == set(asked.days)
+        if len(values) == 1 and same_thing and wanted <= set(terms(told.rest)):
+            same_sense = _denies(part, wanted) == _denies(statement, wanted)
+            if same_sense and not nearly_equal(values[0], measure.value):
+                return True
+    return False
 
 
 def _denies(text: str, subject: Set[str]) -> bool:
