@@ -166,7 +166,7 @@ class Limits:
     max_model_time_s: float = MAX_MODEL_TIME_S
     """Seconds of model time of one sub-task, at least 0."""
     max_steps_per_node: int = MAX_STEPS_PER_NODE
-    """Steps of one sub-task, at least 1."""
+    """Steps of one sub-task, at least 1. Recorded and linted; nothing enforces it before there are model loops."""
     max_attempts_per_node: int = MAX_ATTEMPTS_PER_NODE
     """Attempts of one sub-task over the run, at least 1."""
 

@@ -66,6 +66,7 @@ class Envelope:
     """Whether a sub-task may go to another approved agent, or to a successor: a copy of an approved agent with
     another mask under the ceilings."""
     resplit_factor: int = RESPLIT_FACTOR
+    """How far a region may be re-split; kept for that repair, which no controller makes yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Where concrete classes meet ports: the one place that builds a working product from settings.
 
-What is costly (weights of the embedder, LangGraph, the index over the notes) is made when it is first needed.
+What is costly to make (weights of the embedder, labels, the index over the notes) is made when it is first needed;
+importing this module still costs LangGraph's start-up.
 """
 
 from __future__ import annotations
