@@ -30,6 +30,7 @@ GapCode = Literal[
     "conflict_hidden",
     "not_checkable",
     "not_verified",
+    "not_confirmed",
     "given_up",
 ]
 """Why a criterion does not hold, or what of the plan is missing."""
@@ -46,6 +47,10 @@ _WORDS: dict[GapCode, dict[Lang, str]] = {
     "conflict_hidden": {"en": "disagreeing sources are not both shown", "zh": "互相矛盾的来源没有都列出"},
     "not_checkable": {"en": "only a person can tell", "zh": "只有人能判断"},
     "not_verified": {"en": "taken as it is, not verified", "zh": "按现状接受，未核验"},
+    "not_confirmed": {
+        "en": "the checks do not confirm that everything it was asked is addressed",
+        "zh": "核验未确认其全部要求都已处理",
+    },
     "given_up": {"en": "given up", "zh": "已放弃"},
 }
 
@@ -70,7 +75,8 @@ class Gap:
 def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) -> tuple[Gap, ...]:
     """Return what of `contract` the accepted terminal outputs do not satisfy, in the contract's order.
 
-    A question honestly left open, with what was searched, counts as addressed when the contract allows it.
+    A question honestly left open, with what was searched, counts as addressed when the contract allows it. What a
+    worker calls complete counts for nothing until the checks confirm it (seed 000, 7.3).
     """
     gaps = []
     for criterion in contract.acceptance:
@@ -79,7 +85,14 @@ def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) ->
             subject = criterion.question or criterion.field or criterion.text
             gaps.append(Gap(code=code, subject=subject, core=criterion.core))
     gaps += [Gap(code="not_verified", subject=t.title) for t in terminals if t.accepted_as_is]
+    # Of a single terminal output, a criterion that does not hold says better what is missing.
+    if len(terminals) > 1 or not any(gap.core for gap in gaps):
+        gaps += [Gap(code="not_confirmed", subject=t.title) for t in terminals if _unconfirmed(t)]
     return tuple(gaps)
+
+
+def _unconfirmed(terminal: TerminalOutput) -> bool:
+    return not terminal.accepted_as_is and not terminal.verification.verified_complete
 
 
 def _missing(

@@ -161,6 +161,7 @@ def verification(
     *,
     diagnosis: Diagnosis | None = None,
     verdicts: tuple[ClaimVerdict, ...] = (),
+    complete: bool = False,
 ) -> Verification:
     return Verification(
         outcome=outcome,
@@ -169,6 +170,7 @@ def verification(
         diagnosis=diagnosis,
         verdicts=verdicts,
         error="the tracer broke" if outcome == "not_verified" else None,
+        verified_complete=complete,
     )
 
 

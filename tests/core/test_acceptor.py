@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.evidence import EvidenceId, claim_of
-from agents.results import WorkOutput
+from agents.results import OpenQuestion, WorkOutput
 from graphs.contract import Criterion
 from orchestrator.core.acceptor import Gap, missing_from
 from orchestrator.core.claims import ClaimVerdict, Level, Verification, Verified
@@ -25,7 +25,7 @@ def terminal(
         node=n("b"),
         title="Look into b",
         output=output,
-        verification=checked or verification(verdicts=TRACED),
+        verification=checked or verification(verdicts=TRACED, complete=True),
         mode="scripted",
         accepted_as_is=as_is,
     )
@@ -45,6 +45,45 @@ class TestCore:
         core, other = missing_from(BOTH, [terminal(WorkOutput(text="Nothing."))])
         assert (core.subject, core.core, other.core) == ("Why?", True, False)
         assert core.text("en") == "Why?: not answered"
+
+
+class TestCompleteness:
+    """`candidate_complete` is the worker's opinion; without the checks' word nothing is completed (seed 000, 7.3)."""
+
+    UNCONFIRMED = verification(verdicts=TRACED)
+
+    def test_what_the_checks_do_not_confirm_is_a_gap_in_the_core(self) -> None:
+        (gap,) = missing_from(CONTRACT, [terminal(ANSWERED, self.UNCONFIRMED)])
+        assert gap == Gap(code="not_confirmed", subject="Look into b")
+        assert gap.text("en").startswith("Look into b: the checks do not confirm")
+        assert gap.text("zh").startswith("Look into b：核验未确认")
+
+    def test_a_criterion_says_better_what_a_single_output_lacks(self) -> None:
+        gaps = missing_from(CONTRACT, [terminal(WorkOutput(text="Nothing."), self.UNCONFIRMED)])
+        assert [gap.code for gap in gaps] == ["not_answered"]
+
+    def test_of_several_outputs_each_is_named(self) -> None:
+        other = replace(terminal(WorkOutput(text="Nothing."), self.UNCONFIRMED), title="Look into c")
+        gaps = missing_from(CONTRACT, [terminal(WorkOutput(text="No.")), other])
+        assert [(gap.code, gap.subject) for gap in gaps] == [
+            ("not_answered", "Why?"),
+            ("not_confirmed", "Look into c"),
+        ]
+
+    def test_an_honestly_open_question_counts_where_the_contract_allows_it(self) -> None:
+        honest = WorkOutput(
+            text="Open.",
+            open_questions=(OpenQuestion(question="Why?", reason="not_found", searched=("why",)),),
+        )
+        allowed = replace(CONTRACT, allow_unresolved=True)
+        assert not missing_from(allowed, [terminal(honest, verification(complete=True))])
+        assert [gap.code for gap in missing_from(allowed, [terminal(honest, verification())])] == [
+            "not_confirmed"
+        ]
+
+    def test_what_a_person_took_is_said_once(self) -> None:
+        gaps = missing_from(CONTRACT, [terminal(ANSWERED, self.UNCONFIRMED, as_is=True)])
+        assert [gap.code for gap in gaps] == ["not_verified"]
 
 
 def test_width_case_and_closing_punctuation_make_no_other_question() -> None:
