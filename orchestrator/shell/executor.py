@@ -12,7 +12,7 @@ import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from graphs.plan import NodeId
 from orchestrator.core.backtrack import BacktrackPlan
@@ -79,6 +79,14 @@ class _Fact:
     """Its checkpoint threads, which end with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A command that waited for what it reads to be in the store."""
+
+    command: Deliver
+    cause: int
+
+
 RunAttempt = Callable[[AttemptJob], Awaitable[Finished]]
 MakeDelivery = Callable[[RunState, Journal], RunEnded]
 
@@ -107,7 +115,8 @@ class RunExecutor:
         self._priorities: Mapping[NodeId, float] = {}
         self._clock = clock
         self._holder = holder
-        self._facts: asyncio.Queue[_Fact | BaseException | None] = asyncio.Queue()
+        self._facts: asyncio.Queue[_Fact | _Due | BaseException | None] = asyncio.Queue()
+        self._delivering: asyncio.Task[None] | None = None
         self._agenda: deque[tuple[Command, int]] = deque()
         self._performing = False
         self._live: set[AttemptKey] = set()
@@ -146,6 +155,8 @@ class RunExecutor:
                 await self._next_fact()
         finally:
             watch.cancel()
+            if self._delivering is not None:
+                self._delivering.cancel()
             self._dispatcher.cancel_all()
             await self._dispatcher.drain()
         while not self._facts.empty():
@@ -191,10 +202,19 @@ class RunExecutor:
 
     async def _next_fact(self) -> None:
         fact = await self._facts.get()
-        if isinstance(fact, BaseException):
-            raise fact
-        if fact is not None:
-            self._take(fact)
+        match fact:
+            case BaseException():
+                raise fact
+            case _Fact():
+                self._take(fact)
+            case _Due(command=command, cause=cause):
+                # It waited: what was recorded meanwhile may have made it obsolete.
+                if still_open(self._journal.state, command) is not None:
+                    self._record(self._deliver(self._journal.state, self._journal), cause)
+            case None:
+                pass
+            case _:
+                assert_never(fact)
 
     def _at_rest(self) -> bool:
         state = self._journal.state
@@ -379,9 +399,18 @@ class RunExecutor:
                 threads = self._left_threads(set(self._journal.state.nodes.keys()))
                 self._record(ReviewReopened(request=request_id), cause, delete_threads=threads)
             case Deliver():
-                self._record(self._deliver(self._journal.state, self._journal), cause)
+                self._delivering = asyncio.ensure_future(self._once_kept(command, cause))
             case _:
                 self._record(event_of(command, self._journal.state), cause)
+
+    async def _once_kept(self, command: Deliver, cause: int) -> None:
+        """Hand `command` to the loop when everything before it is in the store: a report is made from there."""
+        try:
+            await self._journal.durable(cause)
+        except Exception as error:  # noqa: BLE001 - whatever breaks here ends the loop, with its own type
+            self._facts.put_nowait(error)
+        else:
+            self._facts.put_nowait(_Due(command=command, cause=cause))
 
     def _end_left_behind(self, cause: int) -> None:
         """End the attempts that nobody runs in this process: nothing else would ever end them."""

@@ -416,3 +416,18 @@ async def test_a_failure_of_the_store_leaves_the_run_to_be_gone_on_with() -> Non
         await theatre.run()
     assert theatre.bodies(RunEnded) == []
     assert (await Theatre(theatre.draft, store=theatre.store, created=True).run()).status == "completed"
+
+
+async def test_a_report_is_made_when_everything_that_it_reads_is_in_the_store() -> None:
+    """More outputs than are kept in memory are read back from the store, where the newest ones may not be yet."""
+    stored: list[tuple[int, int]] = []
+
+    def deliver(state: RunState, _: Journal) -> RunEnded:
+        stored.append((theatre.log[-1].seq, state.seq))
+        return RunEnded(outcome="completed")
+
+    theatre = Theatre(proposal(plan("", lone="a b c"), roster=SOLO), deliver=deliver)
+    done = await theatre.run()
+    assert done.status == "completed"
+    ((on_disk, recorded),) = stored
+    assert on_disk == recorded
