@@ -69,7 +69,7 @@ MAX_REPAIR_DEPTH: Final = 3
 """Repairs other than A charged to a region before it suspends (specification 5.2, semantics 6)."""
 
 MAX_ATTEMPTS_PER_NODE: Final = (1 + MAX_REPAIR_DEPTH) * (1 + MAX_TRANSIENT_RETRIES)
-"""Attempts of one node over a whole run: the first round and each repair, every one with its retries."""
+"""Attempts of one node under one approval: the first round and each repair, every one with its retries."""
 
 FORBIDDEN_DOMAIN_PREFIX: Final = "domain:"
 """Marks an entry of `TaskContract.forbidden` as a knowledge domain id instead of free text."""
@@ -168,7 +168,7 @@ class Limits:
     max_steps_per_node: int = MAX_STEPS_PER_NODE
     """Steps of one sub-task, at least 1. Recorded and linted; nothing enforces it before there are model loops."""
     max_attempts_per_node: int = MAX_ATTEMPTS_PER_NODE
-    """Attempts of one sub-task over the run, at least 1."""
+    """Attempts of one sub-task under one approval of its plan, at least 1; a person's answer grants one more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

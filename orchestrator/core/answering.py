@@ -40,5 +40,5 @@ def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
 
 
 def _guard(state: RunState, node: NodeState) -> str:
-    assert node.blockage is not None, "an answered node was classified"
-    return guard_text(state, node.blockage)
+    """Nothing to say of a sub-task that was stopped before its attempt: it did not fail."""
+    return guard_text(state, node.blockage) if node.blockage is not None else ""

@@ -10,6 +10,8 @@ recorded may be obsolete, or stand for something else by now: `still_open` says 
         B: Backtrack to the parent  parameters corrected, once
         C: Backtrack at the node    mask extended once, agent changed once, inside the envelope
         D, or a bound reached:      AskPerson
+
+A bound is looked at before an attempt is dispatched too: a sub-task that others' repairs invalidated had its attempts.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
 from graphs.plan import NodeId, PlanIndex
+from orchestrator.core.answering import carry_out
 from orchestrator.core.commands import (
     AcceptAsIs,
     AskPerson,
@@ -67,11 +70,14 @@ from orchestrator.core.events import (
     RunSuspended,
     SourcesRead,
 )
+from orchestrator.core.going_back import give_back
 from orchestrator.core.input_key import input_key
-from orchestrator.core.recovery import blockage_of, repair
+from orchestrator.core.recovery import attempts_exhausted, blockage_of, repair
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
 
 _AT_REST: Final[frozenset[RunStatus]] = ENDED | {"confirmed"}
+Repairing = RetryAttempt | Backtrack | AskPerson | AcceptAsIs | SkipNodes | ReopenReview
+"""The commands that answer a failure, or a person's answer to one."""
 _SETTLING: Final = (AttemptVerified, NodeReused, NodeAcceptedAsIs, NodesSkipped, RequestOpened)
 """The events after which nothing may be left to do but to deliver, or to wait for a person."""
 
@@ -129,10 +135,7 @@ def still_open(state: RunState, command: Command) -> Command | None:
         case CancelAll() | EndCancelled():
             return None
         case _:
-            node_state = state.nodes.get(_repaired_node(command))
-            if node_state is None or node_state.status != "blocked" or node_state.blockage is None:
-                return None
-            return next_for_node(state, node_state.id)
+            return _same_need(state, command)
 
 
 def next_for_node(state: RunState, name: NodeId, *, restart: bool = False) -> Command | None:
@@ -143,10 +146,12 @@ def next_for_node(state: RunState, name: NodeId, *, restart: bool = False) -> Co
     node = state.node(name)
     match node.status:
         case "pending":
-            return _start(state, node) if node.waiting == 0 else None
+            return _dispatch(state, node) if node.waiting == 0 else None
         case "running" | "verifying":
             return _resume(node) if restart else None
         case "blocked":
+            if node.answer is not None:
+                return carry_out(state, node, node.answer)
             if node.failure is None:
                 return None
             if node.blockage is None:
@@ -258,9 +263,18 @@ def _same_attempt(fresh: Command | None, command: StartAttempt) -> Command | Non
     return fresh if (fresh.generation, fresh.attempt, fresh.resumed) == named else None
 
 
-def _repaired_node(
-    command: RetryAttempt | Backtrack | AskPerson | AcceptAsIs | SkipNodes | ReopenReview,
-) -> NodeId:
+def _same_need(state: RunState, command: Repairing) -> Command | None:
+    """What the node of a repair waits for now, where that still is a repair and not an attempt or a classification."""
+    node = state.nodes.get(_repaired_node(command))
+    if node is None or node.status not in ("blocked", "pending"):
+        return None
+    fresh = next_for_node(state, node.id)
+    if node.status == "pending":
+        return fresh if isinstance(fresh, type(command)) else None
+    return None if isinstance(fresh, RecordBlockage) else fresh
+
+
+def _repaired_node(command: Repairing) -> NodeId:
     match command:
         case RetryAttempt() | AcceptAsIs() | ReopenReview():
             return command.node
@@ -275,10 +289,13 @@ def _repaired_node(
             assert_never(command)
 
 
-def _start(state: RunState, node: NodeState) -> Command:
+def _dispatch(state: RunState, node: NodeState) -> Command:
+    """An attempt, unless its output is at hand already or the contract allows the sub-task no further one."""
     key = input_key(state, node.id)
     if node.accepted is not None and node.accepted.input_key == key:
         return ReuseOutput(node=node.id, generation=node.generation, input_key=key)
+    if attempts_exhausted(state, node):
+        return give_back(state, node, "attempts_exhausted")
     return StartAttempt(
         node=node.id,
         generation=node.generation,

@@ -16,7 +16,6 @@ from graphs.contract import MAX_REPAIR_DEPTH, MAX_TRANSIENT_RETRIES
 from graphs.lint import LintCode, lint
 from graphs.plan import NodeId
 from masks.domains import DomainId
-from orchestrator.core.answering import carry_out
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard
 from orchestrator.core.blockage import Blockage, BlockageClass, BlockageHistory, classify
 from orchestrator.core.claims import Level, RootCause
@@ -69,6 +68,16 @@ def max_attempts(nodes: int, answers: int, approvals: int = 1) -> int:
     return approvals * nodes * (1 + MAX_REPAIR_DEPTH + answers) * (1 + MAX_TRANSIENT_RETRIES)
 
 
+def attempts_exhausted(state: RunState, node: NodeState) -> bool:
+    """Tell whether `node` had the attempts that the contract allows it, and those that persons granted.
+
+    Counted since the plan was approved, with the attempts that a backtrack made obsolete; each answer to a request of
+    the sub-task grants one more.
+    """
+    most = approved_proposal(state).contract.limits.max_attempts_per_node
+    return node.attempts >= most + node.granted
+
+
 def blockage_of(state: RunState, node: NodeState) -> Blockage:
     """Return the classified failure of a blocked node, escalated to D where two nodes of a path block in a row."""
     assert node.failure is not None, "only a failed node is classified"
@@ -83,15 +92,9 @@ def blockage_of(state: RunState, node: NodeState) -> Blockage:
 
 
 def repair(state: RunState, node: NodeState, blockage: Blockage) -> Command:
-    """Return the one command that answers `blockage`, or that carries out a person's answer to it.
-
-    A sub-task that had the attempts which the contract allows it gets another one by a person's answer only.
-    """
-    if node.answer is not None:
-        return carry_out(state, node, node.answer)
+    """Return the one command that answers `blockage`."""
     failure = blockage.failure
-    most = approved_proposal(state).contract.limits.max_attempts_per_node
-    if failure.kind not in ("limit", "internal") and len(node.history) >= most:
+    if failure.kind not in ("limit", "internal") and attempts_exhausted(state, node):
         return give_back(state, node, "attempts_exhausted")
     match failure.kind:
         case "limit" | "internal":

@@ -375,7 +375,8 @@ def _skipped(state: RunState, body: NodesSkipped) -> RunState:
 def _asked(state: RunState, body: RequestOpened) -> RunState:
     request = body.request
     node = state.nodes.get(request.node)
-    if node is None or node.status != "blocked" or request.id in state.requests:
+    stopped = node is not None and node.ready and node.attempts > 0
+    if node is None or not (node.status == "blocked" or stopped) or request.id in state.requests:
         raise BrokenLog(f"run {state.run!r}: request {request.id!r} does not fit {request.node!r}")
     node = replace(node, status="suspended", request=request.id, answer=None, answered=None)
     state = replace(

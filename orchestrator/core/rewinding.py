@@ -19,7 +19,7 @@ from orchestrator.core.backtrack import (
 )
 from orchestrator.core.giving_up import stays_given_up
 from orchestrator.core.state import NodeState, RunState
-from orchestrator.core.transition import BrokenLog, plan_of, with_node
+from orchestrator.core.transition import ACTIVE, BrokenLog, plan_of, recorded, with_node
 
 
 def backtracked(state: RunState, plan: BacktrackPlan) -> RunState:
@@ -33,6 +33,8 @@ def backtracked(state: RunState, plan: BacktrackPlan) -> RunState:
     state = _repaired(state, plan)
     for name in plan.invalidated:
         node = state.node(name)
+        if node.status in ACTIVE:
+            node = recorded(state, node, "superseded")
         feeds = index.predecessors(name)
         waiting = sum(1 for p in feeds if p in redone or not _is_done(state, p))
         if name in gone:
@@ -89,7 +91,8 @@ def _repaired(state: RunState, plan: BacktrackPlan) -> RunState:
             guards = (*node.guards, repair.guard) if repair.guard else node.guards
             return with_node(state, replace(node, params=params, guards=guards))
         case InjectGuard():
-            return with_node(state, replace(node, guards=(*node.guards, repair.guard)))
+            guards = (*node.guards, repair.guard) if repair.guard else node.guards
+            return with_node(state, replace(node, guards=guards))
         case ChangeAgent():
             state = with_node(state, replace(node, extended=()))
             return replace(state, assigned=state.assigned.insert(repair.node, repair.new))

@@ -70,6 +70,8 @@ class NodeState:
     """Rises when a backtrack invalidates it; results of an older one are refused."""
     attempt: int = 0
     """The last attempt started in this generation."""
+    attempts: int = 0
+    """Attempts that ended, over all generations since the plan was approved; obsolete ones count."""
     epoch: int = 0
     waiting: int = 0
     """Predecessors that are not accepted yet."""

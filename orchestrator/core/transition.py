@@ -72,7 +72,7 @@ def key_of(node: NodeState) -> ContentDigest:
 
 
 def recorded(state: RunState, node: NodeState, outcome: str) -> NodeState:
-    """Return the node with its last attempt in the table of what was tried."""
+    """Return the node with its last attempt counted, and in the table of what was tried."""
     row = AttemptRow(
         generation=node.generation,
         attempt=node.attempt,
@@ -80,7 +80,7 @@ def recorded(state: RunState, node: NodeState, outcome: str) -> NodeState:
         outcome=outcome,
         repair=node.repairs[-1] if node.repairs else None,
     )
-    return replace(node, history=(*node.history, row))
+    return replace(node, history=(*node.history, row), attempts=node.attempts + 1)
 
 
 def plan_of(state: RunState) -> PlanIndex:

@@ -47,6 +47,7 @@ from orchestrator.core.events import (
     NodeAcceptedAsIs,
     NodeReused,
     ProposalApproved,
+    RequestAnswered,
 )
 from orchestrator.core.state import Counts, NodeState, RunState
 from tests.core.simulation import content_of, current_content
@@ -201,6 +202,27 @@ def check_bounds(before: RunState, event: Event, _: tuple[Command, ...], state: 
         kinds = state.node(plan.node).repairs
         if state.node(plan.node).granted == 0:
             assert max(Counter(kinds).values()) == 1, "each rung once"
+
+
+@dataclass
+class AttemptsAreBounded:
+    """No sub-task gets more attempts than its contract allows, and one more per answer to a request of its own."""
+
+    made: Counter[NodeId] = field(default_factory=Counter)
+    answered: Counter[NodeId] = field(default_factory=Counter)
+
+    def __call__(self, before: RunState, event: Event, _: tuple[Command, ...], __: RunState) -> None:
+        body = event.body
+        if isinstance(body, ProposalApproved):
+            self.made.clear()
+            self.answered.clear()
+        if isinstance(body, RequestAnswered):
+            self.answered[body.node] += 1
+        if isinstance(body, AttemptStarted) and before.node(body.node).status == "pending":
+            assert before.proposal is not None
+            self.made[body.node] += 1
+            most = before.proposal.contract.limits.max_attempts_per_node
+            assert self.made[body.node] <= most + self.answered[body.node]
 
 
 def _check_envelope(state: RunState, plan: BacktrackPlan) -> None:

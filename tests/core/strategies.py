@@ -8,6 +8,7 @@ from dataclasses import replace
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from graphs.contract import Limits
 from graphs.plan import Plan
 from masks.bands import Thresholds
 from orchestrator.core.claims import RootCause
@@ -15,6 +16,7 @@ from orchestrator.core.proposal import Envelope, Proposal
 from orchestrator.core.requests import Answer
 from tests.core.builders import (
     A1,
+    CONTRACT,
     CONTRACTS,
     DATABASES,
     EMBEDDED,
@@ -63,14 +65,18 @@ def proposals(plans: st.SearchStrategy[Plan]) -> st.SearchStrategy[Proposal]:
         ceilings=st.sampled_from([{}, {}, {A1: {CONTRACTS: 35}}, {A1: {CONTRACTS: 60}}, {A1: {MEDICINE: 0}}]),
         reassign=st.sampled_from([True, True, True, False]),
     )
+    contracts = st.sampled_from([16, 16, 3, 2, 1]).map(
+        lambda most: replace(CONTRACT, limits=Limits(max_attempts_per_node=most))
+    )
     return st.builds(
-        lambda work, roster, envelope, thresholds: proposal(
-            work, roster=roster, envelope=envelope, thresholds=thresholds
+        lambda work, roster, envelope, thresholds, contract: proposal(
+            work, roster=roster, envelope=envelope, thresholds=thresholds, contract=contract
         ),
         plans,
         st.sampled_from([ROSTER, EMBEDDED, SOLO]),
         envelopes,
         st.sampled_from([Thresholds(), Thresholds(main=75, background=70)]),
+        contracts,
     )
 
 

@@ -87,6 +87,7 @@ def test_every_run_keeps_the_invariants_ends_and_replays(
         invariants.check_scope,
         invariants.check_bounds,
         invariants.check_agents,
+        invariants.AttemptsAreBounded(),
         invariants.NothingLostNothingDoubled(),
         invariants.NoNeedlessWork(),
         lambda _, __, ___, state: live.append(state),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
@@ -730,6 +731,54 @@ def test_the_contract_s_limit_of_attempts_is_kept_and_an_answer_grants_one_more(
     again = run(CHAIN, {"b": failing}, contract=few, answers=[Answer(choice="retry")])
     assert again.started("b") == 3
     assert [r.reason for r in again.requests()] == ["attempts_exhausted"] * 2
+
+
+class TestAttemptsBeforeTheDispatch:
+    """A sub-task that others' repairs invalidated is looked at before it gets a further attempt."""
+
+    ONE = replace(CONTRACT, limits=Limits(max_attempts_per_node=1))
+    BLAMES_A: ClassVar = {"b": [rejected(failure("structure", blamed="a"))]}
+
+    def test_a_blamed_parent_without_an_attempt_left_is_asked_about_instead_of_run(self) -> None:
+        done = run(CHAIN, self.BLAMES_A, contract=self.ONE)
+        # b's own bound is reached first: it had its one attempt.
+        assert [(r.node, r.reason) for r in done.requests()] == [("b", "attempts_exhausted")]
+        two = replace(CONTRACT, limits=Limits(max_attempts_per_node=2))
+        script = {"a": [fails(failure("timeout"))], **self.BLAMES_A}
+        done = run(CHAIN, script, contract=two)
+        assert done.started("a") == 2
+        (request,) = done.requests()
+        assert (request.node, request.reason, request.kind) == ("a", "attempts_exhausted", "suspension")
+        assert [row.outcome for row in request.attempts] == ["timeout", "verified"]
+        assert done.state.status == "suspended"
+
+    @pytest.mark.parametrize(
+        "answer", [Answer(choice="retry"), Answer(choice="retry", guidance="Look again.")]
+    )
+    def test_an_answer_grants_one_more(self, answer: Answer) -> None:
+        two = replace(CONTRACT, limits=Limits(max_attempts_per_node=2))
+        script = {"a": [fails(failure("timeout"))], **self.BLAMES_A}
+        done = run(CHAIN, script, contract=two, answers=[answer])
+        assert done.state.status == "completed"
+        assert (done.started("a"), done.started("b")) == (3, 2)
+        assert len(done.requests()) == 1
+
+    def test_abandoned_it_takes_those_with_it_that_need_it(self) -> None:
+        two = replace(CONTRACT, limits=Limits(max_attempts_per_node=2))
+        script = {"a": [fails(failure("timeout"))], **self.BLAMES_A}
+        done = run(CHAIN, script, contract=two, answers=[Answer(choice="abandon")])
+        assert done.statuses() == dict.fromkeys("abc", "skipped")
+
+    def test_an_optional_one_is_given_up(self) -> None:
+        two = replace(CONTRACT, limits=Limits(max_attempts_per_node=2))
+        script = {
+            "c": [fails(failure("timeout"))],
+            "d": [rejected(failure("structure", blamed="a"))],
+        }
+        done = run(plan("a>c a>d c~e d>e", optional="c"), script, contract=two)
+        assert done.statuses()["c"] == "skipped"
+        assert done.state.status == "partial"
+        assert (done.started("a"), done.started("c"), done.started("d")) == (2, 2, 2)
 
 
 class TestCandidates:
