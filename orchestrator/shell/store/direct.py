@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar, assert_never, cast
 
 from orchestrator.shell.store.ports import Committed, Operation, Outcome, Refused, StoreWrites
-from orchestrator.shell.store.rows import CallKey, CheckpointRow, Lease, NewEvent, WriteRow
+from orchestrator.shell.store.rows import CheckpointRow, Lease, NewEvent, WriteRow
 
 T = TypeVar("T")
 
@@ -86,17 +86,9 @@ class DirectWrites(ABC):
         """See `StoreWrites.release`."""
         self._alone(lambda writes: writes.release(lease))
 
-    def record_call(self, key: CallKey, result: str, *, lease: Lease | None = None) -> str:
-        """See `StoreWrites.record_call`."""
-        return self._alone(lambda writes: writes.record_call(key, result, lease=lease))
-
     def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
         """See `StoreWrites.add_failure`."""
         return self._alone(lambda writes: writes.add_failure(task_class, repair, outcome, run))
-
-    def erase_failures(self, task_class: str | None = None) -> int:
-        """See `StoreWrites.erase_failures`."""
-        return self._alone(lambda writes: writes.erase_failures(task_class))
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """See `StoreWrites.put_checkpoint`."""

@@ -13,7 +13,6 @@ from orchestrator.shell.store.fencing import is_running
 from orchestrator.shell.store.memory_writes import MemoryWrites, Tables
 from orchestrator.shell.store.ports import Committed, Operation, Outcome, Refused
 from orchestrator.shell.store.rows import (
-    CallKey,
     CheckpointRow,
     FailureRecord,
     InboxMessage,
@@ -122,11 +121,6 @@ class MemoryStore(DirectWrites):
                 if message.run == run and id_ > after and id_ not in self._tables.folded
             )
 
-    def recall(self, key: CallKey) -> str | None:
-        """See `StoreReads.recall`."""
-        with self._lock:
-            return self._tables.calls.get(key)
-
     def failures(self, task_class: str | None = None) -> tuple[FailureRecord, ...]:
         """See `StoreReads.failures`."""
         with self._lock:
@@ -180,7 +174,6 @@ class MemoryStore(DirectWrites):
                 artefact_bytes=artefact_bytes,
                 checkpoints=len(tables.checkpoints),
                 open_messages=len(tables.messages) - len(tables.folded),
-                calls=len(tables.calls),
                 failures=len(tables.failures),
             )
 

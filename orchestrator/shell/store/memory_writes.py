@@ -18,7 +18,6 @@ from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunExist
 from orchestrator.shell.store.fencing import NOBODY, renewed, require_current, require_current_epoch, taken
 from orchestrator.shell.store.rows import (
     AttemptThread,
-    CallKey,
     CheckpointRow,
     FailureRecord,
     InboxMessage,
@@ -48,7 +47,6 @@ class Tables:
     posted: dict[tuple[str, str], int] = field(default_factory=dict)
     """The message of each `dedup`."""
     folded: dict[int, bool] = field(default_factory=dict)
-    calls: dict[CallKey, str] = field(default_factory=dict)
     failures: dict[int, FailureRecord] = field(default_factory=dict)
     checkpoints: dict[tuple[str, str, str], CheckpointRow] = field(default_factory=dict)
     writes: dict[tuple[str, str, str, str, int], WriteRow] = field(default_factory=dict)
@@ -214,14 +212,6 @@ class MemoryWrites:
         if standing is not None and (standing.holder, standing.epoch) == (lease.holder, lease.epoch):
             self._put(self._tables.leases, lease.run, replace(standing, holder=NOBODY, expires=0.0))
 
-    def record_call(self, key: CallKey, result: str, *, lease: Lease | None = None) -> str:
-        """See `StoreWrites.record_call`."""
-        self._require_current(key.run, lease)
-        _require_unicode(key.node, key.digest, result)
-        if key not in self._tables.calls:
-            self._put(self._tables.calls, key, result)
-        return self._tables.calls[key]
-
     def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
         """See `StoreWrites.add_failure`."""
         self._head(run)
@@ -231,13 +221,6 @@ class MemoryWrites:
         record = FailureRecord(id=id_, task_class=task_class, repair=repair, outcome=outcome, run=run, ts=ts)
         self._put(self._tables.failures, id_, record)
         return id_
-
-    def erase_failures(self, task_class: str | None = None) -> int:
-        """See `StoreWrites.erase_failures`."""
-        records = self._tables.failures.items()
-        erased = [id_ for id_, record in records if task_class in (None, record.task_class)]
-        self._remove(self._tables.failures, erased)
-        return len(erased)
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """See `StoreWrites.put_checkpoint`."""

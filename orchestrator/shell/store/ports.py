@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from orchestrator.shell.store.rows import (
-    CallKey,
     CheckpointRow,
     FailureRecord,
     InboxMessage,
@@ -85,14 +84,8 @@ class StoreWrites(Protocol):
     def release(self, lease: Lease) -> None:
         """Give the right up; nothing is written under this lease any more. A stale lease is no error."""
 
-    def record_call(self, key: CallKey, result: str, *, lease: Lease | None = None) -> str:
-        """Keep the result of a call, as JSON, and return the one that stands: the first. Raises as `append` does."""
-
     def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
         """Remember what a repair led to and return the record's id."""
-
-    def erase_failures(self, task_class: str | None = None) -> int:
-        """Forget the records of a class of tasks, or all of them, and return how many."""
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """Keep a checkpoint; the same id replaces it. Raises `StaleLease` for an attempt of an older epoch."""
@@ -144,9 +137,6 @@ class StoreReads(Protocol):
 
     def pending(self, run: str, after: int = 0) -> tuple[InboxMessage, ...]:
         """Return messages with an id above `after` that are not folded, in the order of posting."""
-
-    def recall(self, key: CallKey) -> str | None:
-        """Return the recorded result of exactly this call, None if there is none."""
 
     def failures(self, task_class: str | None = None) -> tuple[FailureRecord, ...]:
         """Return the remembered failures of a class of tasks, or all, oldest first."""

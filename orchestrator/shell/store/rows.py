@@ -79,21 +79,6 @@ class InboxMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallKey:
-    """Names one model or tool call of an attempt, stable over a re-run of the attempt after a crash."""
-
-    run: str
-    node: str
-    generation: int
-    attempt: int
-    step: int
-    index: int
-    """Counts the calls of one step, from 0."""
-    digest: str
-    """Of the call's arguments: a call with other arguments is another call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRecord:
     """What a repair led to for a class of tasks, kept beyond the run (semantics 5, class C)."""
 
@@ -157,7 +142,6 @@ class StoreInfo:
     """As stored, that is, compressed."""
     checkpoints: int
     open_messages: int
-    calls: int
     failures: int
 
 

@@ -75,20 +75,6 @@ _VERSION_1 = (
         pk="digest",
     ),
     _Table(
-        name="calls",
-        columns={
-            "run_id": str,
-            "node": str,
-            "generation": int,
-            "attempt": int,
-            "step": int,
-            "call_index": int,
-            "digest": str,
-            "result": str,
-        },
-        pk=("run_id", "node", "generation", "attempt", "step", "call_index", "digest"),
-    ),
-    _Table(
         name="checkpoints",
         columns={
             "thread_id": str,

@@ -23,7 +23,6 @@ from orchestrator.shell.store.errors import (
 from orchestrator.shell.store.fencing import is_running
 from orchestrator.shell.store.ports import Committed, Operation, Outcome, Refused
 from orchestrator.shell.store.rows import (
-    CallKey,
     CheckpointRow,
     FailureRecord,
     InboxMessage,
@@ -42,7 +41,7 @@ from orchestrator.shell.store.sqlite_connection import (
     translated,
 )
 from orchestrator.shell.store.sqlite_schema import SCHEMA_VERSION, migrate
-from orchestrator.shell.store.sqlite_writes import EVENT_COLUMNS, RECALL, SqliteWrites, call_key, stored_event
+from orchestrator.shell.store.sqlite_writes import EVENT_COLUMNS, SqliteWrites, stored_event
 
 EVENTS_PER_READ: Final = 1000
 """Between two reads of so many events nothing is locked and the reader may take its time."""
@@ -238,11 +237,6 @@ class SqliteStore(DirectWrites):
             for id_, run, kind, payload, ts in rows
         )
 
-    def recall(self, key: CallKey) -> str | None:
-        """See `StoreReads.recall`."""
-        rows = self._read(RECALL, call_key(key))
-        return rows[0][0] if rows else None
-
     def failures(self, task_class: str | None = None) -> tuple[FailureRecord, ...]:
         """See `StoreReads.failures`."""
         rows = self._read(
@@ -306,11 +300,11 @@ class SqliteStore(DirectWrites):
             """
             SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM events), (SELECT count(*) FROM artefacts),
                    (SELECT coalesce(sum(length(content)), 0) FROM artefacts), (SELECT count(*) FROM checkpoints),
-                   (SELECT count(*) FROM requests WHERE folded = 0), (SELECT count(*) FROM calls),
+                   (SELECT count(*) FROM requests WHERE folded = 0),
                    (SELECT count(*) FROM failure_memory)
             """
         )
-        runs, events, artefacts, artefact_bytes, checkpoints, open_messages, calls, failures = counts
+        runs, events, artefacts, artefact_bytes, checkpoints, open_messages, failures = counts
         (free_pages,), (page_size,) = (
             self._read("PRAGMA freelist_count")[0],
             self._read("PRAGMA page_size")[0],
@@ -327,7 +321,6 @@ class SqliteStore(DirectWrites):
             artefact_bytes=artefact_bytes,
             checkpoints=checkpoints,
             open_messages=open_messages,
-            calls=calls,
             failures=failures,
         )
 

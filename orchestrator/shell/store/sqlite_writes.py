@@ -19,7 +19,6 @@ from orchestrator.shell.store.errors import AlreadyRecorded, HeadMoved, RunExist
 from orchestrator.shell.store.fencing import NOBODY, renewed, require_current, require_current_epoch, taken
 from orchestrator.shell.store.rows import (
     AttemptThread,
-    CallKey,
     CheckpointRow,
     Lease,
     NewEvent,
@@ -225,19 +224,6 @@ class SqliteWrites:
             (lease.run, lease.holder, lease.epoch, lease.expires),
         )
 
-    def record_call(self, key: CallKey, result: str, *, lease: Lease | None = None) -> str:
-        """See `StoreWrites.record_call`."""
-        self._require_current(key.run, lease)
-        self._execute(
-            """
-            INSERT OR IGNORE INTO calls (run_id, node, generation, attempt, step, call_index, digest, result)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            (*call_key(key), result),
-        )
-        (stands,) = self._execute(RECALL, call_key(key)).fetchone()
-        return str(stands)
-
     def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
         """See `StoreWrites.add_failure`."""
         now = self._standing(run).now
@@ -246,12 +232,6 @@ class SqliteWrites:
             (task_class, repair, outcome, run, timestamp(now)),
         )
         return added.lastrowid or 0
-
-    def erase_failures(self, task_class: str | None = None) -> int:
-        """See `StoreWrites.erase_failures`."""
-        return self._execute(
-            "DELETE FROM failure_memory WHERE ?1 IS NULL OR task_class = ?1", (task_class,)
-        ).rowcount
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """See `StoreWrites.put_checkpoint`."""
@@ -338,12 +318,3 @@ class SqliteWrites:
 NEWEST_OF_THREAD: Final = """
     checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = :source AND ns = row.ns)
 """
-RECALL: Final = """
-    SELECT result FROM calls WHERE run_id = ? AND node = ? AND generation = ? AND attempt = ? AND step = ?
-    AND call_index = ? AND digest = ?
-"""
-
-
-def call_key(key: CallKey) -> tuple[str, str, int, int, int, int, str]:
-    """Return the primary key of a call."""
-    return (key.run, key.node, key.generation, key.attempt, key.step, key.index, key.digest)

@@ -26,7 +26,6 @@ from orchestrator.shell.store.errors import (
 from orchestrator.shell.store.ports import Committed, Refused, RunStore, StoreWrites
 from orchestrator.shell.store.rows import (
     AttemptThread,
-    CallKey,
     CheckpointRow,
     Lease,
     NewEvent,
@@ -116,20 +115,6 @@ def write(
     )
 
 
-def call_key(**fields: object) -> CallKey:
-    """Return the key of a call of run `r-1`."""
-    values: dict[str, object] = {
-        "run": "r-1",
-        "node": "n",
-        "generation": 0,
-        "attempt": 1,
-        "step": 2,
-        "index": 0,
-        "digest": "d",
-    }
-    return CallKey(**(values | fields))  # type: ignore[arg-type]
-
-
 def snapshot(store: RunStore, runs: Sequence[str] = ("r-1", "r-2")) -> object:
     """Return everything that can be read of these runs, to compare."""
     return (
@@ -142,9 +127,7 @@ def snapshot(store: RunStore, runs: Sequence[str] = ("r-1", "r-2")) -> object:
             for row in sorted(store.checkpoints(), key=lambda row: (row.thread, row.ns, row.id))
         ],
         store.failures(),
-        store.recall(call_key()),
         store.info().artefacts,
-        store.info().calls,
     )
 
 
@@ -215,7 +198,6 @@ class RunStoreConformance:
             lambda store: store.post("r-9", "answer", "{}", "a"),
             lambda store: store.acquire("r-9", "p", 1.0),
             lambda store: store.mark_folded("r-9", []),
-            lambda store: store.record_call(call_key(run="r-9"), "1"),
             lambda store: store.add_failure("c", "r", "o", "r-9"),
         ],
     )
@@ -409,13 +391,12 @@ class RunStoreConformance:
             lambda store, lease: store.append("r-1", 0, [event()], lease=lease),
             lambda store, lease: store.append("r-1", 0, [], lease=lease, folded=[1]),
             lambda store, lease: store.mark_folded("r-1", [1], lease=lease),
-            lambda store, lease: store.record_call(call_key(), "1", lease=lease),
             lambda store, lease: store.renew(lease, 30.0),
             lambda store, _: store.put_checkpoint(checkpoint("r-1/n/0/1/1", "c1")),
             lambda store, _: store.put_checkpoint_writes([write("r-1/n/0/1/1", "c1", "t", 0, b"1")]),
             lambda store, _: store.copy_thread("r-1/n/0/1/2", "r-1/n/0/1/1"),
         ],
-        ids=["append", "fold by append", "fold", "call", "renew", "checkpoint", "writes", "copy"],
+        ids=["append", "fold by append", "fold", "renew", "checkpoint", "writes", "copy"],
     )
     def test_a_stopped_and_continued_process_writes_nothing(
         self, rig: StoreRig, late_write: Callable[[RunStore, Lease], object]
@@ -537,30 +518,9 @@ class RunStoreConformance:
         assert [m.id for m in rig.store.pending("r-1")] == [second]
         assert [m.id for m in rig.store.pending("r-2")] == [foreign]
 
-    # Calls and failures
+    # Failures
 
-    def test_a_call_is_recalled_by_its_whole_key(self, rig: StoreRig) -> None:
-        key = call_key()
-        assert rig.store.recall(key) is None
-        assert rig.store.record_call(key, '{"text":"答"}') == '{"text":"答"}'
-        assert rig.store.recall(key) == '{"text":"答"}'
-        others: list[dict[str, object]] = [
-            {"run": "r-2"},
-            {"node": "m"},
-            {"generation": 1},
-            {"attempt": 2},
-            {"step": 3},
-            {"index": 1},
-            {"digest": "e"},
-        ]
-        assert [rig.store.recall(call_key(**other)) for other in others] == [None] * 7
-
-    def test_the_first_result_of_a_call_stands(self, rig: StoreRig) -> None:
-        rig.store.record_call(call_key(), "1")
-        assert rig.store.record_call(call_key(), "2") == "1"
-        assert rig.store.recall(call_key()) == "1"
-
-    def test_failures_are_remembered_by_class_until_erased(self, rig: StoreRig) -> None:
+    def test_failures_are_remembered_by_class(self, rig: StoreRig) -> None:
         for class_, repair in (("a", "extend"), ("b", "extend"), ("a", "reassign")):
             rig.store.add_failure(class_, repair, "failed again", "r-1")
         assert [(f.task_class, f.repair) for f in rig.store.failures()] == [
@@ -572,10 +532,6 @@ class RunStoreConformance:
         assert {(f.outcome, f.run, f.ts[:10]) for f in rig.store.failures()} == {
             ("failed again", "r-1", "2023-11-14")
         }
-        assert rig.store.erase_failures("a") == 2
-        assert [f.task_class for f in rig.store.failures()] == ["b"]
-        assert rig.store.erase_failures() == 1
-        assert rig.store.failures() == ()
 
     # Checkpoints
 
@@ -715,8 +671,7 @@ class RunStoreConformance:
         def everything(writes: StoreWrites) -> object:
             writes.create_run("r-3", "third", "2025-01-03")
             writes.copy_thread("t", "u")
-            writes.record_call(call_key(), "1", lease=lease)
-            writes.erase_failures()
+            writes.add_failure("class", "other repair", "outcome", "r-1")
             writes.post("r-2", "cancel", "{}", "c")
             return writes.append(
                 "r-1",
@@ -750,7 +705,8 @@ class RunStoreConformance:
         assert outcome == Committed(value=2)
         assert cuts >= 12
         assert [e.idem for e in rig.store.events("r-1")] == ["x", "y"]
-        assert [rig.store.pending("r-1"), rig.store.checkpoints("t"), rig.store.failures()] == [(), (), ()]
+        assert (rig.store.pending("r-1"), rig.store.checkpoints("t")) == ((), ())
+        assert [record.repair for record in rig.store.failures()] == ["repair", "other repair"]
 
     def test_a_power_cut_takes_the_whole_transaction_with_it(self, rig: StoreRig) -> None:
         def cut(_: StoreWrites) -> object:
@@ -773,8 +729,7 @@ class RunStoreConformance:
     def test_the_counts_are_right(self, rig: StoreRig) -> None:
         rig.store.append("r-1", 0, [event(), event()], artefacts=[b"x" * 3000])
         rig.store.put_checkpoint(checkpoint("t", "c1"))
-        rig.store.record_call(call_key(), "1")
         info = rig.store.info()
-        assert (info.runs, info.events, info.artefacts, info.checkpoints, info.calls) == (2, 2, 1, 1, 1)
+        assert (info.runs, info.events, info.artefacts, info.checkpoints) == (2, 2, 1, 1)
         assert 0 < info.artefact_bytes <= 3000
         assert info.bytes > 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.rows import AttemptThread, Lease
-from tests.shell.store.conformance import StoreRig, call_key, checkpoint, event, snapshot, write
+from tests.shell.store.conformance import StoreRig, checkpoint, event, snapshot, write
 from tests.shell.store.rigs import memory_rig, sqlite_rig
 
 NewRig = Callable[[], AbstractContextManager[StoreRig]]
@@ -104,14 +104,8 @@ steps: st.SearchStrategy[Step] = st.one_of(
         lambda run, id_, lease: lambda store, _: store.mark_folded(run, [id_], lease=lease), runs, few, leases
     ),
     st.builds(
-        lambda result, lease: lambda store, _: store.record_call(call_key(), result, lease=lease),
-        st.sampled_from("12"),
-        leases,
-    ),
-    st.builds(
         lambda class_: lambda store, _: store.add_failure(class_, "r", "o", "r-1"), st.sampled_from("ab")
     ),
-    st.builds(lambda class_: lambda store, _: store.erase_failures(class_), st.sampled_from(["a", None])),
     st.builds(
         lambda thread, n, ns: lambda store, _: store.put_checkpoint(checkpoint(thread, f"c{n}", ns=ns)),
         threads,
