@@ -15,6 +15,7 @@ from agents.operations import field_name
 from agents.planning.domains import MAX_DOMAINS_PER_NODE, strongest
 from agents.planning.drafting import PlanDraft
 from agents.planning.layout import MAX_WIDTH, layout
+from agents.planning.patterns.extract import bare_kind
 from agents.planning.readings import (
     CheckTask,
     CompareTask,
@@ -221,7 +222,11 @@ def _extract(task: ExtractTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         "extract",
         say("title_extract", lang, text=shorten(columns, lang)),
         say("do_extract", lang, each=each),
-        {"columns": _json(task.columns), "rows": _json(task.rows) if task.rows else None},
+        {
+            "columns": _json(task.columns),
+            "rows": _json(task.rows) if task.rows else None,
+            "each": bare_kind(task.each) or None,
+        },
         domains=strongest([draft.finder.of(f"{each} {columns}"), draft.finder.everywhere()]),
         acceptance=[table, *fields],
         estimate=2.0,

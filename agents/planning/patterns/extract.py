@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
+
+import rjieba
 
 from agents.planning.clauses import enumeration
 from agents.planning.patterns.periods import (
     PERIOD_AHEAD_EN,
     in_each_period,
+    in_each_year,
     leading_periods,
+    leading_years,
+    names_year,
     shared_periods,
     split_periods,
+    trailing_years,
+    written_out_years,
 )
 from agents.planning.readings import ExtractTask
 
@@ -40,6 +48,8 @@ _IN_NOTES_EN: Final = (
     r"(?:\s+(?:in|from|mentioned in)\s+(?:the|these|my)\s+(?:notes?|sources?|documents?|files?|folder))?$"
 )
 _WHERE_EACH_EN = re.compile(rf"\s+(?:of|from|for|in|per)\s+{_EACH_EN}{_IN_NOTES_EN}", re.IGNORECASE)
+_PER_EN = re.compile(rf"\s+(?:per|by)\s+(?P<each>[A-Za-z][\w' -]*?){_IN_NOTES_EN}", re.IGNORECASE)
+"""`revenue in 2024 and 2025 per branch`: at the end, and of a list of fields."""
 _WHERE_NAMED_EN = re.compile(
     rf"\s+(?:of|from|for|in)\s+(?!{PERIOD_AHEAD_EN})(?P<named>.+?){_IN_NOTES_EN}", re.IGNORECASE
 )
@@ -60,7 +70,16 @@ _EACH_ZH = re.compile(
     r"^(?P<each>(?:每(?:一)?(?:份|个|篇|条|项|座|台|家|名|次|笔|位|种|款)?|所有|全部|各(?:个|份|项|家"
     r"|座)?)[^的]+?)(?:中|里|内)?的(?P<columns>.+)$"
 )
+_HOW_MANY = re.compile(
+    r"^(?:(?:each|every|all)(?:\s+(?:of\s+)?(?:the\s+)?)?\b|(?:每(?:一)?|所有|全部|各)(?:份|个|篇|条|项|座|台|家|名|次|笔|位|种|款)?(?:的)?)\s*",
+    re.IGNORECASE,
+)
 _NAMED_ZH = re.compile(r"^(?P<named>.+)的(?P<columns>[^的]+)$")
+_BY_KIND_ZH = re.compile(
+    r"^按照?(?:各|每个?)?(?P<kind>[^，,的]{1,10}?)(?:分别)?(?P<verb>提取|抽取|摘录|摘出|抽出|摘取|整理|列出|汇总|统计)(?P<rest>.+)$"
+)
+_EACH_JOINED_ZH = re.compile(r"^(?P<many>各个?|每[个家座份项台]|所有|全部)(?P<rest>[^，,、和与]{3,})$")
+"""`各分店营收`: no 的 divides what gets a row from what is wanted."""
 _TAIL_ZH = re.compile(r"(?:等)?(?:信息|字段|内容|数据)?(?:提取出来|列出来|整理出来|摘出来)?$")
 
 
@@ -75,16 +94,42 @@ def read_extraction(text: str, listed: tuple[str, ...]) -> ExtractTask | None:
     return _english(body, columns_listed) or _chinese(body, columns_listed)
 
 
+def bare_kind(each: str) -> str:
+    """Return of what kind the rows are, without the word that says how many of them.
+
+    >>> bare_kind("every contract"), bare_kind("每份合同"), bare_kind("各分店")
+    ('contract', '合同', '分店')
+    """
+    return _HOW_MANY.sub("", each.strip()).strip()
+
+
 def _english(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
     made = _MAKE_EN.match(body)
     verb = made or _VERB_EN.match(body)
     tabular = made is not None or _TABLE_TAIL.search(body) is not None
+    rest = written_out_years(verb["rest"] if verb else body)
     if verb is None or not (tabular or _STRONG_EN.match(body)):
-        return None
-    rest = _TABLE_TAIL.sub(" ", verb["rest"]).strip(" ,:")
+        # `revenue for 2024 and 2025 per branch` is a table, whatever the verb.
+        per = None if listed else _per(rest)
+        return per if per and all(map(names_year, per.columns)) else None
+    rest = _TABLE_TAIL.sub(" ", rest).strip(" ,:")
+    whole = _whose_en(rest, listed)
+    years, before = trailing_years(rest)
+    if whole is None or not years or any(map(names_year, whole.columns)):
+        return whole
+    # `the revenue of each branch in 2024 and 2025`
+    task = _whose_en(before, listed)
+    if task is None or not (task.each or task.rows):
+        return whole
+    return replace(task, columns=in_each_year(task.columns, years))
+
+
+def _whose_en(rest: str, listed: tuple[str, ...]) -> ExtractTask | None:
     each = _WHERE_EACH_EN.search(rest)
     if each:
         return _task(listed or _columns_en(rest[: each.start()]), each=each["each"].strip())
+    if (per := _per(rest)) is not None:
+        return per
     where = _WHERE_NAMED_EN.search(rest)
     if where is None:
         return _task(listed or _columns_en(rest))
@@ -98,28 +143,60 @@ def _english(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
     return _task(listed or columns, each=named)
 
 
+def _per(rest: str) -> ExtractTask | None:
+    """Read `cost and revenue per branch`; `price per kWh` alone is one field and its unit."""
+    found = _PER_EN.search(rest)
+    columns = _columns_en(rest[: found.start()]) if found else ()
+    return _task(columns, each=f"each {found['each'].strip()}") if found and len(columns) > 1 else None
+
+
 def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
+    by_kind = _BY_KIND_ZH.match(body)
+    if by_kind:
+        found = _chinese(f"{by_kind['verb']}{by_kind['rest']}", listed)
+        return (
+            replace(found, each=f"各{by_kind['kind']}") if found and not (found.each or found.rows) else None
+        )
     verb = _VERB_ZH.match(body)
     tabular = re.search(_TABLE_ZH, body) is not None or body.startswith("列表")
     if verb is None or not (tabular or _STRONG_ZH.match(body)):
         return None
     rest = re.sub(_TABLE_ZH, "", verb["rest"]).strip(" ，,：:")
     rest = re.sub(r"^(?:笔记|资料|文档|文件|材料)(?:中|里)(?:的)?", "", rest)
+    periods, after = leading_periods(rest)
+    if periods:
+        # `2024年和2025年各分店的营收`, `2024年甲店和乙店的营收`
+        task = _whose_zh(after, listed)
+        if task and (task.each or task.rows) and not any(map(names_year, task.columns)):
+            return replace(task, columns=in_each_period(periods, task.columns))
+        if rest.removesuffix(after).endswith("的"):
+            return _task(listed or _columns_zh(rest))
+    return _whose_zh(rest, listed)
+
+
+def _whose_zh(rest: str, listed: tuple[str, ...]) -> ExtractTask | None:
     each = _EACH_ZH.match(rest)
     if each:
         whose, periods = split_periods(each["each"].strip())
         return _task(listed or in_each_period(periods, _columns_zh(each["columns"])), each=whose)
     named = _NAMED_ZH.match(rest)
     if named is None:
+        joined = _EACH_JOINED_ZH.match(rest)
+        if joined:
+            kind, *field = rjieba.cut(joined["rest"], hmm=False)
+            return _task(_columns_zh("".join(field)) if field else (), each=f"{joined['many']}{kind}")
         return _task(listed or _columns_zh(rest))
-    rows = enumeration(named["named"])
+    whose, periods = split_periods(named["named"].strip())
+    rows = enumeration(whose)
+    columns = in_each_period(periods, _columns_zh(named["columns"]))
     if len(rows) > 1:
-        return _task(_columns_zh(named["columns"]), rows=rows)
-    return _task(listed or _columns_zh(named["columns"]), each=named["named"].strip())
+        return _task(columns, rows=rows)
+    return _task(listed or columns, each=whose)
 
 
 def _columns_en(text: str) -> tuple[str, ...]:
-    return shared_periods(enumeration(text))
+    years, rest = leading_years(text)
+    return in_each_year(enumeration(rest), years) if years else shared_periods(enumeration(text))
 
 
 def _columns_zh(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from agents.evidence import Claim, Evidence, LeakMark, Source, claim_of, quote, with_leak
 from agents.operations import field_name
@@ -18,9 +18,10 @@ from agents.workers.embedded.composing import Answer, compose, needs_of, weighte
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Material, Passage
-from agents.workers.embedded.note_tables import NoteRow, of_other_years, rows_with
+from agents.workers.embedded.note_tables import NoteRow, holds_table, rows_with, tells
 from agents.workers.embedded.question import read_question
 from agents.workers.embedded.selection import Weighted, admit
+from agents.workers.embedded.table_columns import same_topic
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import cited, declared, one_line, open_list, page, table
 from agents.workers.ports import WorkFailed, WorkOrder
@@ -32,6 +33,16 @@ FEWEST_CALLS: Final = 2
 """Tool calls of one cell: a search and a reading."""
 
 
+class _Cell(NamedTuple):
+    """A cell that is looked for in the sentences of the notes."""
+
+    column: str
+    inquiry: Inquiry
+    row: str = ""
+    others: tuple[str, ...] = ()
+    """The other rows, where the goal names them: a sentence on one of them tells nothing of this one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
     """What was found for a table."""
@@ -40,10 +51,14 @@ class _Table:
     columns: tuple[str, ...]
     copied: Mapping[str, NoteRow]
     """Rows of tables in the notes, by the row's name."""
-    cells: tuple[Inquiry, ...]
-    """The inquiries of the cells that no table fills."""
+    cells: tuple[_Cell, ...]
+    """The cells that no table fills."""
     overview: Inquiry | None = None
     """The search for rows, where the goal names none."""
+    absent: tuple[str, ...] = ()
+    """Columns that nothing in the notes fills in any row."""
+    left_out: int = 0
+    """Rows beyond `MOST_ROWS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +70,10 @@ class ExtractWorker:
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
         """Return a table with `params["columns"]` and one row for each of `params["rows"]`.
 
-        Without `rows`, each row of a table in the notes with such a header is one, else each note that fills a
-        column. A cell holds what a table of the notes gives for it, else the sentence that says it. `fields` gives
-        the filled cells by `field_name`. Raises `WorkFailed` (`bad_request`) without columns and for tools that can't
-        be used.
+        Without `rows`, each row of a table in the notes with such a header is one (`params["each"]`: of what kind
+        they are), else each note that fills a column. A cell holds what a table of the notes gives for it, else the
+        sentence that says it; a column that nothing fills is open as a whole. `fields` gives the filled cells by
+        `field_name`. Raises `WorkFailed` (`bad_request`) without columns and for tools that can't be used.
         """
         columns, rows = texts_of(order.params, "columns"), texts_of(order.params, "rows")
         if not columns:
@@ -74,7 +89,7 @@ class ExtractWorker:
         self, rows: tuple[str, ...], columns: tuple[str, ...], access: Access, reader: NotesReader
     ) -> _Table:
         """Ask for each cell; the cells of one row share what was fetched for any of them."""
-        cells: list[Inquiry] = []
+        cells: list[_Cell] = []
         copied: dict[str, NoteRow] = {}
         for number, row in enumerate(rows):
             shared = Material()
@@ -89,11 +104,12 @@ class ExtractWorker:
                 )
                 waiting = (len(rows) - number) * len(columns) - place
                 await self._ask(cell, reader, waiting)
-                cells.append(cell)
+                others = tuple(other for other in rows if other != row)
+                cells.append(_Cell(column, cell, row, others))
                 if (same := _row_named(row, columns, cell)) is not None:
                     copied[row] = same
         tabled = {field_name(row, column) for row, found in copied.items() for column in found.cells}
-        left = tuple(cell for cell in cells if cell.asked not in tabled)
+        left = tuple(cell for cell in cells if cell.inquiry.asked not in tabled)
         return _Table(rows=rows, columns=columns, copied=copied, cells=left)
 
     async def _ask(self, cell: Inquiry, reader: NotesReader, waiting: int) -> None:
@@ -112,6 +128,35 @@ class ExtractWorker:
         overview = Inquiry(
             question=read_question(query), asked=order.subtask.title, access=access, queries=[query]
         )
+        await self._look_over(overview, reader)
+        each = next(iter(texts_of(order.params, "each")), "")
+        found = _rows(columns, overview, each)
+        if found:
+            names = tuple(row.name for row in found)[:MOST_ROWS]
+            filled = {column for row in found for column in row.cells}
+            return _Table(
+                rows=names,
+                columns=columns,
+                copied=dict(zip(names, found, strict=False)),
+                cells=(),
+                overview=overview,
+                absent=tuple(column for column in columns if column not in filled),
+                left_out=len(found) - len(names),
+            )
+        names, cells = _per_note(overview, columns)
+        filled = {cell.column for cell in cells if cell.inquiry.answered}
+        return _Table(
+            rows=names,
+            columns=columns,
+            copied={},
+            cells=tuple(cell for cell in cells if cell.column in filled),
+            overview=overview,
+            absent=tuple(column for column in columns if column not in filled),
+        )
+
+    async def _look_over(self, overview: Inquiry, reader: NotesReader) -> None:
+        """Fetch page after page of the overview's query, and read the tables that came in part."""
+        (query,) = overview.queries
         offset: int | None = 0
         while offset is not None and reader.calls < self.limits.tool_calls:
             data = await reader.search(query, offset)
@@ -121,20 +166,19 @@ class ExtractWorker:
                 break
             overview.material.add_hits(data)
             offset = data["next_offset"]
+            await self._complete_tables(overview, reader)
         overview.limited = offset is not None
         overview.judge()
-        found = _rows(columns, overview)[:MOST_ROWS]
-        if found:
-            names = tuple(row.name for row in found)
-            return _Table(
-                rows=names,
-                columns=columns,
-                copied=dict(zip(names, found, strict=True)),
-                cells=(),
-                overview=overview,
-            )
-        names, cells = _per_note(overview, columns)
-        return _Table(rows=names, columns=columns, copied={}, cells=cells, overview=overview)
+
+    async def _complete_tables(self, overview: Inquiry, reader: NotesReader) -> None:
+        for passage in list(overview.material.passages.values()):
+            at_hand = not passage.whole and not passage.read and overview.access.weight(passage) > 0
+            while at_hand and holds_table(passage) and reader.calls < self.limits.tool_calls:
+                data = await reader.read(passage)
+                if data is None:
+                    return
+                overview.material.add_reading(passage, data)
+                break
 
 
 def _phrase(row: str, column: str) -> str:
@@ -146,21 +190,24 @@ def _opened(inquiry: Inquiry) -> list[Passage]:
     return sorted(opened, key=lambda passage: -passage.rank)
 
 
-def _rows(columns: Sequence[str], inquiry: Inquiry) -> list[NoteRow]:
+def _rows(columns: Sequence[str], inquiry: Inquiry, each: str = "") -> list[NoteRow]:
     """Return the rows of open tables without their excluded cells."""
     access = inquiry.access
     return [
-        replace(row, cells={c: span for c, span in row.cells.items() if not access.excludes_span(span)})
-        for row in rows_with(columns, _opened(inquiry))
+        replace(row, cells={c: cell for c, cell in row.cells.items() if not access.excludes_span(cell.span)})
+        for row in rows_with(columns, _opened(inquiry), each)
     ]
 
 
 def _row_named(row: str, columns: Sequence[str], cell: Inquiry) -> NoteRow | None:
-    named = (found for found in _rows(columns, cell) if folded(found.name) == folded(row))
-    return next(named, None)
+    """Return the row called `row`, else the only one whose name holds it or is held by it."""
+    found = _rows(columns, cell)
+    exact = [one for one in found if folded(one.name) == folded(row)]
+    near = [one for one in found if same_topic(row, one.name)]
+    return exact[0] if exact else near[0] if len(near) == 1 else None
 
 
-def _per_note(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[Inquiry, ...]]:
+def _per_note(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[_Cell, ...]]:
     """Give one row for each note that fills a column, named by its title (by its path where titles repeat)."""
     notes: dict[str, list[Passage]] = {}
     for passage in overview.material.passages.values():
@@ -168,12 +215,12 @@ def _per_note(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...
             notes.setdefault(passage.source.uri, []).append(passage)
     titles = [passages[0].source.title for passages in notes.values()]
     names: list[str] = []
-    cells: list[Inquiry] = []
+    cells: list[_Cell] = []
     for path in sorted(notes):
         title = notes[path][0].source.title
         name = title if titles.count(title) == 1 else path
-        row = [_cell_of_note(overview, notes[path], name, column) for column in columns]
-        if any(cell.answered for cell in row) and len(names) < MOST_ROWS:
+        row = [_Cell(column, _cell_of_note(overview, notes[path], name, column)) for column in columns]
+        if any(_answer(cell).chosen for cell in row) and len(names) < MOST_ROWS:
             names.append(name)
             cells.extend(row)
     return tuple(names), tuple(cells)
@@ -197,17 +244,25 @@ def _cell_of_note(overview: Inquiry, passages: Sequence[Passage], name: str, col
     return cell
 
 
-def _answer(cell: Inquiry) -> Answer:
+def _answer(cell: _Cell) -> Answer:
     """Choose the best sentence, and those of other notes that disagree with it; none if the cell stays open."""
+    inquiry = cell.inquiry
     fit = [
         one
-        for one in cell.ranked
-        if not of_other_years(one.candidate.passage, one.candidate.unit, cell.asked)
+        for one in inquiry.ranked
+        if tells(one.candidate.passage, one.candidate.unit, cell.column)
+        and not _of_another(one.candidate.unit.text, cell)
     ]
-    admitted = admit([weighted(one, cell.access) for one in fit]) if cell.answered else ()
+    admitted = admit([weighted(one, inquiry.access) for one in fit]) if inquiry.answered else ()
     ranked = sorted(admitted, key=lambda one: -one.support.score * one.weight)
-    chosen = [one for one in ranked if one is ranked[0] or _disagrees(one, ranked[0], cell.asked)]
-    return Answer(inquiry=cell, chosen=tuple(chosen))
+    chosen = [one for one in ranked if one is ranked[0] or _disagrees(one, ranked[0], inquiry.asked)]
+    return Answer(inquiry=inquiry, chosen=tuple(chosen))
+
+
+def _of_another(sentence: str, cell: _Cell) -> bool:
+    """Say whether a sentence names another row and not the cell's own."""
+    told = folded(sentence)
+    return folded(cell.row) not in told and any(folded(other) in told for other in cell.others)
 
 
 def _disagrees(one: Weighted, best: Weighted, asked: str) -> bool:
@@ -228,7 +283,7 @@ def _result(order: WorkOrder, found: _Table) -> WorkResult:
     said: dict[str, list[Claim]] = {}
     for claim in (*copied.claims, *told.claims):
         said.setdefault(claim.question or "", []).append(claim)
-    open_questions = (*told.open_questions, *_empty_cells(found))
+    open_questions = _open(found, told.open_questions)
     output = WorkOutput(
         text=_text(order.lang, found, said, open_questions),
         claims=(*copied.claims, *told.claims),
@@ -239,14 +294,15 @@ def _result(order: WorkOrder, found: _Table) -> WorkResult:
         # Leak markers stand in the text alone, where the check takes them out.
         fields={name: " ".join(cited([claim]) for claim in claims) for name, claims in said.items()},
     )
-    searches = (*found.cells, *([found.overview] if found.overview else []))
+    inquiries = [cell.inquiry for cell in found.cells]
+    searches = (*inquiries, *([found.overview] if found.overview else []))
     return WorkResult(
         output=output,
         candidate_complete=bool(found.rows) and not open_questions,
         mode="extractive",
         path=order.path,
         rounds=tuple(one for search in searches for one in search.rounds),
-        needs=needs_of(found.cells),
+        needs=needs_of(inquiries),
         acted_through=("selection", "filter"),
     )
 
@@ -265,41 +321,53 @@ def _text(
 
     header = [phrases.item, *map(one_line, found.columns)]
     body = [[one_line(row), *(cell(row, column) for column in found.columns)] for row in found.rows]
-    return page([table(header, body), open_list(open_questions, phrases)])
+    cut = phrases.rows_left_out.format(n=found.left_out) if found.left_out else ""
+    return page([table(header, body), cut, open_list(open_questions, phrases)])
 
 
-def _empty_cells(found: _Table) -> tuple[OpenQuestion, ...]:
-    """Give the cells that a table of the notes leaves empty and nobody asked for elsewhere."""
-    asked = {cell.asked for cell in found.cells}
-    searched = tuple(found.overview.queries) if found.overview else ()
-    reason: OpenReason = "limit_reached" if found.overview and found.overview.stopped else "not_found"
-    return tuple(
-        OpenQuestion(question=name, reason=reason, searched=searched)
+def _open(found: _Table, told: Sequence[OpenQuestion]) -> tuple[OpenQuestion, ...]:
+    """Give what stays open: asked cells, cells that a table leaves empty, and each column that nothing fills once."""
+    over = found.overview
+    whole = next((one for one in told if over is not None and one.question == over.asked), None)
+    if whole is None and over is not None:
+        reason: OpenReason = "limit_reached" if over.stopped else "not_found"
+        whole = OpenQuestion(question=over.asked, reason=reason, searched=tuple(over.queries))
+    asked = {cell.inquiry.asked for cell in found.cells}
+    empty = [
+        field_name(row, column)
         for row, copied in found.copied.items()
         for column in found.columns
-        if column not in copied.cells and (name := field_name(row, column)) not in asked
+        if column not in copied.cells and column not in found.absent
+    ]
+    pattern = whole or OpenQuestion(question="", reason="not_found", searched=())
+    return (
+        *(one for one in told if over is None or one.question != over.asked),
+        *(replace(pattern, question=name) for name in empty if name not in asked),
+        *(replace(pattern, question=column) for column in found.absent),
     )
 
 
 def _copied(order: WorkOrder, found: _Table) -> WorkOutput:
     """Return claims, evidence and sources of the cells that tables of the notes fill."""
-    claims: list[Claim] = []
+    claims: dict[str, Claim] = {}
     evidence: dict[str, Evidence] = {}
     sources: dict[str, Source] = {}
     access = access_of(order)
     for name, row in found.copied.items():
-        for column, span in row.cells.items():
-            text, source = row.text(column), row.passage.source
-            piece = quote(source.id, span, text, domain=access.domain(row.passage))
-            claim = claim_of(
-                order.subtask.id, text, (piece.id,), core=True, question=field_name(name, column)
-            )
-            claims.append(_marked(replace(claim, taint="untrusted"), row.passage, access, order))
+        for column, cell in row.cells.items():
+            text, source, asked = cell.text, cell.passage.source, field_name(name, column)
+            piece = quote(source.id, cell.span, text, domain=access.domain(cell.passage))
+            node = order.subtask.id
+            claim = claim_of(node, text, (piece.id,), core=True, question=asked)
+            if claim.id in claims:
+                # One cell may fill two fields: each gets its own claim.
+                claim = claim_of(f"{node}\n{asked}", text, (piece.id,), core=True, question=asked)
+            claims[claim.id] = _marked(replace(claim, taint="untrusted"), cell.passage, access, order)
             evidence[piece.id] = piece
             sources[source.id] = source
     return WorkOutput(
         text="",
-        claims=tuple(claims),
+        claims=tuple(claims.values()),
         evidence=tuple(evidence.values()),
         sources=tuple(sources.values()),
     )

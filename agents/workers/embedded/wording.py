@@ -36,6 +36,8 @@ class Phrases:
     not_looked_up: str
     part_of_the_notes: str
     """With `seen` and `there`: sections."""
+    rows_left_out: str
+    """With `n`: rows of a table."""
     nothing_found: str
     reasons: Mapping[OpenReason, str]
 
@@ -62,6 +64,7 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         nowhere_else="No other note tells of this.",
         not_looked_up="Not looked up: a limit ended the search.",
         part_of_the_notes="Taken from {seen} of {there} sections of the notes.",
+        rows_left_out="{n} further rows of the notes are left out here.",
         nothing_found="Nothing was found in the notes.",
         reasons={
             "not_found": "no material found",
@@ -91,6 +94,7 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         nowhere_else="没有其他笔记提到这一点。",
         not_looked_up="未查证：检索因限额结束。",
         part_of_the_notes="取自笔记全部 {there} 个部分中的 {seen} 个。",
+        rows_left_out="此处略去笔记中的另外 {n} 行。",
         nothing_found="笔记中没有找到相关内容。",
         reasons={
             "not_found": "没有找到材料",

@@ -57,6 +57,34 @@ CASES = (
         each="各果园",
     ),
     Case("提取合同编号、甲方、金额", ("合同编号", "甲方", "金额")),
+    Case(
+        "Extract the revenue for 2023, 2024 and 2025 per branch",
+        ("revenue for 2023", "revenue for 2024", "revenue for 2025"),
+        each="each branch",
+    ),
+    Case(
+        "revenue for 2023, 2024 and 2025 per branch",
+        ("revenue for 2023", "revenue for 2024", "revenue for 2025"),
+        each="each branch",
+    ),
+    Case(
+        "Extract the income from 2023 to 2025 per shop into a table",
+        ("income in 2023", "income in 2024", "income in 2025"),
+        each="each shop",
+    ),
+    Case("Extract the rent of each shop in 2024 and 2025", ("rent 2024", "rent 2025"), each="each shop"),
+    Case("Extract the 2024 and 2025 rent of every shop", ("rent 2024", "rent 2025"), each="every shop"),
+    Case("Make a table of rent and owner by shop", ("rent", "owner"), each="each shop"),
+    Case("Extract the price per kWh", ("price per kWh",)),
+    Case(
+        "提取各分店2023、2024和2025年的营收",
+        ("2023年营收", "2024年营收", "2025年营收"),
+        each="各分店",
+    ),
+    Case("提取2024和2025年各门店的租金", ("2024年租金", "2025年租金"), each="各门店"),
+    Case("把2024—2025年各门店租金列成表", ("2024年租金", "2025年租金"), each="各门店"),
+    Case("按门店提取2024年、2025年的租金", ("2024年租金", "2025年租金"), each="各门店"),
+    Case("提取甲店和乙店2024年、2025年的租金", ("2024年租金", "2025年租金"), rows=("甲店", "乙店")),
 )
 
 

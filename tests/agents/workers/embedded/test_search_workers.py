@@ -184,7 +184,7 @@ async def test_an_extraction_that_finds_nothing_is_an_empty_table_and_an_open_qu
     result = await perform("extract", {"columns": ["zeppelin"], "rows": None}, ZH_NOTES, lang="zh")
 
     assert result.output.text.startswith("| 项目 | zeppelin |\n| --- | --- |\n\n## 未解决的问题")
-    assert [q.question for q in result.output.open_questions] == ["The task"]
+    assert [q.question for q in result.output.open_questions] == ["zeppelin"]
 
 
 async def test_statements_are_confirmed_contradicted_and_left_open() -> None:
