@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agents.spec import AgentSpec
-from graphs.plan import NodeId, canonical_subtask
+from graphs.plan import NodeId, PlanIndex, SubTask, canonical_subtask
 from masks.domains import DomainId
 from orchestrator.core.proposal import Proposal, base_agent
 from orchestrator.core.state import NodeState, RunState
@@ -20,14 +20,15 @@ class Carried:
     """Who works on it, where repairs of the earlier plan are kept; `None`: as the amended proposal assigns it."""
 
 
-def carried_over(state: RunState, proposal: Proposal, name: NodeId, waiting: int) -> Carried:
-    """Return how `name` starts under the amended `proposal`: in a new generation, with no repairs charged.
+def carried_over(state: RunState, proposal: Proposal, index: PlanIndex, name: NodeId) -> Carried:
+    """Return how `name` starts under the amended `proposal`, whose plan is `index`.
 
-    Its last accepted output stays, so that equal inputs make it accepted again without running. Where it was accepted
-    and the amendment changes nothing about it, the repairs that led there stay too: a valid sub-task never runs again
-    (semantics 6).
+    In a new generation, with no repairs charged. Its last accepted output stays, so that equal inputs make it accepted
+    again without running. Where it was accepted and the amendment changes nothing about it, the repairs that led there
+    stay too: a valid sub-task never runs again (semantics 6).
     """
     before = state.nodes.get(name)
+    waiting = len(index.predecessors(name))
     if before is None:
         return Carried(node=NodeState(id=name, waiting=waiting))
     fresh = NodeState(
@@ -37,7 +38,7 @@ def carried_over(state: RunState, proposal: Proposal, name: NodeId, waiting: int
         accepted=before.accepted,
         history=before.history,
     )
-    if before.status != "accepted" or not _unchanged(state, proposal, name):
+    if before.status != "accepted" or not _unchanged(state, proposal, index.subtask(name)):
         return Carried(node=fresh)
     return Carried(
         node=replace(
@@ -52,12 +53,11 @@ def carried_over(state: RunState, proposal: Proposal, name: NodeId, waiting: int
     )
 
 
-def _unchanged(state: RunState, proposal: Proposal, name: NodeId) -> bool:
-    """Whether the amendment says of `name` what was approved before, and still grants the repairs made for it."""
-    old = state.superseded
+def _unchanged(state: RunState, proposal: Proposal, subtask: SubTask) -> bool:
+    """Whether the amendment says of `subtask` what was approved before, and still grants the repairs made for it."""
+    old, name = state.superseded, subtask.id
     if old is None or state.index is None or name not in proposal.assignment:
         return False
-    subtask = next(subtask for subtask in proposal.plan.subtasks if subtask.id == name)
     if canonical_subtask(subtask) != canonical_subtask(state.index.subtask(name)):
         return False
     before, after = old.agent_of(name), proposal.agent_of(name)

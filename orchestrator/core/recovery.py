@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from graphs.contract import MAX_REPAIR_DEPTH, MAX_TRANSIENT_RETRIES
-from graphs.lint import LintCode, lint
 from graphs.plan import NodeId
 from masks.domains import DomainId
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard
@@ -36,23 +35,13 @@ from orchestrator.core.repairs import (
     reads_guards,
 )
 from orchestrator.core.requests import ReasonCode
+from orchestrator.core.split_faults import split_faults
 from orchestrator.core.state import NodeState, RunState
 
 BACKOFF_BASE_S: Final = 0.5
 """Upper bound of the first delay of class A, in seconds; it doubles with each retry (full jitter)."""
 BACKOFF_CAP_S: Final = 30.0
 """Upper bound of any delay that the provider did not ask for, in seconds."""
-
-_SPLIT_LINTS: Final = frozenset(
-    {
-        LintCode.SEVERAL_ACTIONS,
-        LintCode.MIXED_OUTPUTS,
-        LintCode.NODE_MENTIONED,
-        LintCode.HIDDEN_DEPENDENCY,
-        LintCode.UNCOVERED_CRITERION,
-    }
-)
-"""Lints that speak for a wrong split when blockages follow each other on one path."""
 
 
 def max_attempts(nodes: int, answers: int, approvals: int = 1) -> int:
@@ -247,11 +236,7 @@ def _escalated(state: RunState, node: NodeState, blockage: Blockage) -> Blockage
     if not others:
         return blockage
     proposal = approved_proposal(state)
-    faults = [
-        finding
-        for finding in lint(proposal.plan, proposal.contract)
-        if finding.code in _SPLIT_LINTS and {node.id, *others} & set(finding.nodes)
-    ]
+    faults = split_faults(proposal.plan, proposal.contract, {node.id, *others})
     named = ", ".join(map(repr, sorted(others, key=approved_index(state).rank)))
     pair = f"{blockage.cls} follows a blockage of {named} on one path"
     if not faults:

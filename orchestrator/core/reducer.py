@@ -197,7 +197,7 @@ def _confirm(state: RunState, body: ProposalApproved) -> RunState:
     agents = HashTrieMap({agent.id: agent for agent in proposal.roster.agents})
     assigned = HashTrieMap(dict(proposal.assignment))
     for name in index.order:
-        carried = carried_over(state, proposal, name, len(index.predecessors(name)))
+        carried = carried_over(state, proposal, index, name)
         nodes = nodes.insert(name, carried.node)
         if carried.agent is not None:
             agents = agents.insert(carried.agent.id, carried.agent)

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import pytest
 
-from graphs.plan import NodeId
+from graphs.contract import TaskContract
+from graphs.lint import LintFinding, lint
+from graphs.plan import NodeId, Plan, SubTask
 from orchestrator.core import decide as deciding
 from orchestrator.core import reducer, rewinding, transition
+from orchestrator.core import split_faults as faults
 from orchestrator.core.decide import recover
 from orchestrator.core.events import (
     AttemptVerified,
     Backtracked,
+    BlockageClassified,
     Body,
     Event,
     NodeReused,
     NodesSkipped,
     ProposalApproved,
 )
+from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
-from tests.core.builders import failure, plan, proposal
-from tests.core.simulation import Simulation, fails
+from tests.core.builders import failure, plan, proposal, subtask
+from tests.core.simulation import OK, Simulation, fails, rejected
+from tests.core.strategies import SEVERAL
 
 WIDTH, DEPTH = 300, 10
 """3,000 sub-tasks: chains side by side, with a few ties between neighbours."""
@@ -112,3 +118,51 @@ def test_only_a_restart_looks_at_every_node_and_once(monkeypatch: pytest.MonkeyP
     with counting(monkeypatch) as touched:
         recover(run.state)
     assert (touched.written, touched.asked) == (0, 201)
+
+
+class CountedTuple(tuple[SubTask, ...]):
+    """Counts how many of its members are looked at one after the other."""
+
+    __slots__ = ()
+    looked_at: ClassVar[int] = 0
+
+    def __iter__(self) -> Iterator[SubTask]:
+        for member in super().__iter__():
+            type(self).looked_at += 1
+            yield member
+
+
+def test_a_plan_is_linted_once_however_often_its_paths_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    linted: list[Plan] = []
+
+    def counted_lint(plan: Plan, contract: TaskContract) -> tuple[LintFinding, ...]:
+        linted.append(plan)
+        return lint(plan, contract)
+
+    monkeypatch.setattr(faults, "lint", counted_lint)
+    chains = " ".join(f"x{i}>y{i} y{i}>z{i}" for i in range(20))
+    doubtful = {f"y{i}": replace(subtask(f"y{i}"), title=SEVERAL) for i in range(0, 20, 2)}
+    work = plan(chains, lone="", optional="", **doubtful)
+    # Each z sends its run back to its y, which then blocks too: two nodes of one path in a row.
+    script = {f"z{i}": [rejected(failure("structure"))] for i in range(20)}
+    script |= {f"y{i}": [OK, fails(failure("tool_missing"))] for i in range(20)}
+    run = Simulation(proposal(work), script, cap=1)
+    run.run()
+    pairs = [body for body in run.bodies(BlockageClassified) if "on one path" in str(body)]
+    assert len(pairs) == 20
+    assert [each for each in linted if each is work] == [work]
+
+
+def test_an_amendment_looks_at_each_sub_task_a_few_times_only() -> None:
+    work = plan(" ".join(f"n{x}_{y}>n{x}_{y + 1}" for x in range(30) for y in range(9)))
+    last = {"n0_9": [fails(failure("tool_missing"))] * 2}
+    amended = replace(proposal(work), revision=2)
+    amended = replace(amended, plan=replace(work, subtasks=CountedTuple(work.subtasks)))
+    run = Simulation(proposal(work), last, answers=[Answer(choice="review")], amend=lambda _: amended)
+    while run.state.status != "reviewing":
+        assert run.step()
+    assert run.state.counts.accepted == 299
+    CountedTuple.looked_at = 0
+    run.step()
+    assert run.state.approved_revision == 2
+    assert CountedTuple.looked_at <= 10 * 300  # one by one for each node it would be 45,000
