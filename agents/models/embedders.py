@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from importlib.metadata import version
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class UseEmbedder:
     """The multilingual Universal Sentence Encoder, loaded at the first call.
 
     Pinned to one BLAS thread: with more, throughput falls to a tenth and repeated runs may differ in the last bits.
+    That is a setting of the whole process: several threads may call it, and one batch at a time is encoded.
     """
 
     name = "use-multilingual-v3"
@@ -37,6 +39,7 @@ class UseEmbedder:
 
     def __init__(self) -> None:
         self._model: Any = None
+        self._lock = Lock()
 
     @property
     def version(self) -> str:
@@ -49,7 +52,8 @@ class UseEmbedder:
         order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            vectors[rows] = self._loaded().encode([texts[row][:USE_CHARS] for row in rows])
+            with self._lock:
+                vectors[rows] = self._loaded().encode([texts[row][:USE_CHARS] for row in rows])
         return normalised(vectors)
 
     def _loaded(self) -> Any:
@@ -61,7 +65,10 @@ class UseEmbedder:
 
 
 class CachedEmbedder:
-    """An embedder that encodes each distinct text once, by the digest of the text."""
+    """An embedder that encodes each distinct text once, by the digest of the text.
+
+    Several threads may call it; two that meet the same new text at the same time may encode it twice.
+    """
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from threading import Lock
 
 import rjieba
 import snowballstemmer
@@ -41,6 +42,8 @@ _SHORTEST_CAMEL_PART = 3
 """`MilvusClient` has parts worth finding; `TiDB` and `MySQL` are one word each."""
 
 _stemmer = snowballstemmer.stemmer("english")
+_stemmer_lock = Lock()
+"""A stemmer keeps the word that it is at; checks and workers stem on threads of their own."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -130,4 +133,6 @@ def _english(word: str) -> tuple[str, bool]:
     folded = word.casefold().strip("_")
     if folded in ENGLISH_STOP_WORDS:
         return folded, True
-    return str(_stemmer.stemWord(folded)), len(folded) == 1 and folded.isalpha() and folded != "c"
+    with _stemmer_lock:
+        stem = str(_stemmer.stemWord(folded))
+    return stem, len(folded) == 1 and folded.isalpha() and folded != "c"

@@ -60,11 +60,11 @@ class AttemptContext:
     work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[WorkResult]]
     """Runs the worker on a path, with additional guards."""
     start_path: Literal[1, 2]
-    scan: Callable[[WorkResult], LeakScan]
+    scan: Callable[[WorkResult], Awaitable[LeakScan]]
     """Finds and crosses leaks."""
     suppress: Callable[[tuple[str, ...]], str]
     """Returns the suppression guard for domains that leaked spontaneously."""
-    verify: Callable[[WorkResult, LeakScan], Verification]
+    verify: Callable[[WorkResult, LeakScan], Awaitable[Verification]]
     produced: Callable[[WorkResult], None]
     """Told of the worker's result before it is checked."""
     judge: Callable[[WorkResult, LeakScan, Verification], Failure | None]
@@ -104,13 +104,13 @@ def _lacks_background(result: WorkResult) -> bool:
 async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
     context = runtime.context
     result = WORK_RESULT.validate_python(state["result"])
-    scan = context.scan(result)
+    scan = await context.scan(result)
     if scan.spontaneous:
         # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
         result = await context.work(result.path, (context.suppress(scan.spontaneous),))
-        scan = context.scan(result)
+        scan = await context.scan(result)
     context.produced(scan.result)
-    verification = context.verify(scan.result, scan)
+    verification = await context.verify(scan.result, scan)
     finished = FinishedAttempt(
         result=context.finalise(scan.result),
         verification=verification,

@@ -40,6 +40,7 @@ from orchestrator.shell.attempt_graph import (
     FinishedAttempt,
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
+from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
     check_broke,
     domains_closed,
@@ -98,6 +99,7 @@ class AttemptRunner:
         tools: Mapping[str, Tool],
         scanner: LeakScanner,
         verifier: Verifier,
+        checks: CheckThreads,
         clock: Clock,
     ) -> None:
         self._graph = graph
@@ -108,6 +110,7 @@ class AttemptRunner:
         self._tools = tools
         self._scanner = scanner
         self._verifier = verifier
+        self._checks = checks
         self._clock = clock
         self._outputs = OutputCache(artefacts)
 
@@ -161,12 +164,20 @@ class AttemptRunner:
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             return replace(await worker.work(order, broker), path=path)
 
+        async def scan(result: WorkResult) -> LeakScan:
+            order = orders.on(result.path)
+            return await self._checks.run(lambda: self._scanner.scan(result, order))
+
+        async def verify(result: WorkResult, found: LeakScan) -> Verification:
+            order = orders.check(result, found)
+            return await self._checks.run(lambda: self._verifier.verify(order))
+
         return AttemptContext(
             work=work,
             start_path=node.start_path,
-            scan=lambda result: self._scanner.scan(result, orders.on(result.path)),
+            scan=scan,
             suppress=lambda domains: suppression_guard(domains, orders.lang),
-            verify=lambda result, scan: self._verifier.verify(orders.check(result, scan)),
+            verify=verify,
             produced=lambda result: job.emit(_produced(job, result)),
             judge=lambda result, scan, verdict: judge_attempt(
                 result, scan, verdict, frozenset(orders.required), orders.contract, orders.lang

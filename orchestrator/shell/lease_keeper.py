@@ -1,8 +1,8 @@
 """Keep the lease of a run while it is executed, whatever the event loop is busy with.
 
-A check of a long output, or the embedder on many sentences, holds the loop for seconds; it runs there because neither
-the embedder nor the stemmer may be called from two threads at a time. So the lease is renewed from a thread of its own:
-a step that takes longer than the lease holds can't lose it.
+A worker that reads a long note, or the embedder on many sentences, holds the loop for seconds (checks do not: see
+`orchestrator.shell.check_threads`). So the lease is renewed from a thread of its own: a step that takes longer than the
+lease holds can't lose it.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from masks.ports import Embedder
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
+from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
 from orchestrator.shell.delivery import Delivery
 from orchestrator.shell.executor import RunExecutor
@@ -97,6 +98,7 @@ class Workshop:
     """Overrides the check stage; `None`: the standard one over `fact_sources`."""
     _labeller: DomainLabeller | None = None
     _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
+    _checks: CheckThreads = field(default_factory=CheckThreads)
 
     @property
     def holder(self) -> str:
@@ -150,6 +152,7 @@ class Workshop:
                 partial(label_of, library) if library is not None else _held_nowhere,
             ),
             verifier=self.verifier or self._verifier(folder),
+            checks=self._checks,
             clock=self.clock,
         )
         slots = self.settings.max_in_flight or DEFAULT_MAX_IN_FLIGHT

@@ -1,4 +1,8 @@
-"""The ports of verification: fact sources that can be asked, checkers of level 1, and the check stage itself."""
+"""The ports of verification: fact sources that can be asked, checkers of level 1, and the check stage itself.
+
+Several attempts are checked at a time, each on a thread of its own: every method here may be called while another call
+of it is under way.
+"""
 
 from __future__ import annotations
 

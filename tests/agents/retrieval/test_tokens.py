@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,3 +57,25 @@ def test_spellings_stand_in_the_text_and_lead_to_their_terms(text: str) -> None:
 def test_is_cjk() -> None:
     assert is_cjk("abc 中")
     assert not is_cjk("abc é ü")
+
+
+def test_several_threads_get_the_words_that_one_gets() -> None:
+    """The stemmer keeps the word that it is at, so that two threads would read each other's."""
+    stems = ("general", "relation", "hope", "nation", "oper", "condition", "form", "connect")
+    endings = ("ization", "ationally", "fulness", "ibility", "ements", "ously", "ingly", "ities")
+    english = [
+        f"{chr(97 + n // 26)}{chr(97 + n % 26)}{s}{e}" for n in range(60) for s in stems for e in endings
+    ]
+    chinese = [f"北京大兴国际机场{n}号航站楼的吞吐量" for n in range(200)]
+    wanted = [(snowballstemmer.stemmer("english").stemWord(word),) for word in english]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            rounds = [pool.submit(lambda: [words(text) for text in english]) for _ in range(4)]
+            cut = [pool.submit(lambda: [words(text) for text in chinese]) for _ in range(4)]
+            assert all(each.result() == wanted for each in rounds)
+            assert all(each.result() == cut[0].result() for each in cut)
+    finally:
+        sys.setswitchinterval(interval)
+    assert cut[0].result() == [words(text) for text in chinese]

@@ -1,0 +1,85 @@
+"""Checks beside the event loop: what else goes on meanwhile, and what a check that raises or is left alone leads to."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from orchestrator.core.claims import Verification
+from orchestrator.core.events import AttemptVerified, Event
+from orchestrator.core.state import RunState
+from orchestrator.shell.check_threads import CheckThreads
+from orchestrator.verification.levels import StandardVerifier
+from orchestrator.verification.ports import CheckOrder, Verifier
+from orchestrator.verification.sources.documents import DocumentSource
+from tests.core.builders import n, plan, proposal
+from tests.flows.stage import EVERY, ROWS, STARTED, Script, says, set_stage, written
+
+PATIENCE_S = 20.0
+"""After this long, a check that still waits gives up, and the test fails instead of hanging."""
+
+
+@dataclass
+class Patient:
+    """The standard check stage, which holds the check of one sub-task until it is let go."""
+
+    inner: Verifier
+    node: str
+    go: threading.Event = field(default_factory=threading.Event)
+    let_go: list[bool] = field(default_factory=list)
+
+    def verify(self, order: CheckOrder) -> Verification:
+        if order.subtask.id == self.node:
+            self.let_go.append(self.go.wait(PATIENCE_S))
+        return self.inner.verify(order)
+
+
+async def test_a_check_that_takes_long_stops_no_other_sub_task(tmp_path: Path) -> None:
+    notes = written(tmp_path)
+    checks = Patient(StandardVerifier((DocumentSource(notes.folder),)), node="a")
+
+    def watch(event: Event, state: RunState) -> None:
+        del event
+        if state.node(n("c")).status == "accepted" and state.node(n("a")).status == "verifying":
+            checks.go.set()
+
+    script: Script = {
+        (n("a"), EVERY): says(notes.quoted("a", "storage.md", ROWS, question="Why?")),
+        (n("b"), EVERY): says(notes.quoted("b", "storage.md", ROWS)),
+        (n("c"), EVERY): says(notes.quoted("c", "storage.md", STARTED)),
+    }
+    stage = set_stage(notes, script, verifier=checks)
+    run = stage.approved(proposal(plan("b>c", lone="a")))
+    done = await stage.execute(run, listeners=[watch])
+    assert checks.let_go == [True]
+    assert done.status == "completed"
+    assert [body.node for body in stage.bodies(run, AttemptVerified)] == ["b", "c", "a"]
+
+
+async def test_what_a_check_raises_is_raised_where_it_is_waited_for() -> None:
+    def breaks() -> None:
+        raise OSError("disk gone")
+
+    with pytest.raises(OSError, match="disk gone"):
+        await CheckThreads(1).run(breaks)
+
+
+async def test_who_is_cancelled_stops_waiting_and_the_next_check_is_run() -> None:
+    threads = CheckThreads(1)
+    begun, go = threading.Event(), threading.Event()
+
+    def waits() -> bool:
+        begun.set()
+        return go.wait(PATIENCE_S)
+
+    left = asyncio.ensure_future(threads.run(waits))
+    assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+    left.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await left
+    go.set()
+    assert await threads.run(threading.current_thread) is not threading.main_thread()
