@@ -13,7 +13,7 @@ from graphs.contract import TaskContract
 from graphs.lint import LintFinding, lint
 from graphs.plan import NodeId, Plan, SubTask
 from orchestrator.core import decide as deciding
-from orchestrator.core import reducer, rewinding, transition
+from orchestrator.core import node_steps, rewinding, transition
 from orchestrator.core import split_faults as faults
 from orchestrator.core.decide import recover
 from orchestrator.core.events import (
@@ -58,7 +58,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Touched]:
         return ask(state, name, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reducer, "with_node", counted_write)
+        patch.setattr(node_steps, "with_node", counted_write)
         patch.setattr(rewinding, "with_node", counted_write)
         patch.setattr(deciding, "next_for_node", counted_ask)
         yield touched

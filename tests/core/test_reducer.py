@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -44,7 +45,7 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.ids import ArtefactId, ContentDigest, RegionId, RequestId, RunId
 from orchestrator.core.proposal import Sha256, proposal_sha256
-from orchestrator.core.reducer import apply, fold, initial
+from orchestrator.core.reducer import STEPS, apply, fold, initial
 from orchestrator.core.requests import Answer, Request
 from orchestrator.core.state import Counts, NodeState, RunState, call_key
 from orchestrator.core.transition import BrokenLog
@@ -566,3 +567,11 @@ def test_nothing_is_changed_in_place() -> None:
     for step in steps:
         state = step(state)
     assert (before.counts, dict(before.nodes.items()), before.status) == snapshot
+
+
+def test_every_type_of_event_has_a_step_for_bodies_of_its_type() -> None:
+    """What `assert_never` is for a match: a new type of event is noticed here."""
+    assert set(STEPS) == set(get_args(Body))
+    for body, step in STEPS.items():
+        taken = get_type_hints(step)["body"]
+        assert body in (get_args(taken) or (taken,))

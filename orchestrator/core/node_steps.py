@@ -1,0 +1,258 @@
+"""What the events of single sub-tasks do to the state: attempts, failures, retries, requests. Pure.
+
+Each touches the nodes that it names, the successors of a node that it accepts, and the nodes that a backtrack
+invalidates; never all nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rpds import HashTrieMap
+
+from graphs.plan import NodeId
+from orchestrator.core.blockage import BlockageClass
+from orchestrator.core.events import (
+    AttemptCancelled,
+    AttemptFailed,
+    AttemptProduced,
+    AttemptRejected,
+    AttemptStarted,
+    AttemptVerified,
+    Backtracked,
+    BlockageClassified,
+    CallReturned,
+    NodeAcceptedAsIs,
+    NodeReused,
+    NodesSkipped,
+    RequestAnswered,
+    RequestOpened,
+    RetryScheduled,
+)
+from orchestrator.core.rewinding import backtracked as rewound
+from orchestrator.core.state import Accepted, NodeState, RunState, call_key
+from orchestrator.core.transition import (
+    ACTIVE,
+    BrokenLog,
+    attempted,
+    is_running,
+    key_of,
+    plan_of,
+    recorded,
+    with_node,
+)
+
+
+def started(state: RunState, body: AttemptStarted) -> RunState:
+    """Let an attempt run; a resumed one keeps the results of its calls."""
+    node = state.nodes.get(body.node)
+    resumed = node is not None and node.status in ACTIVE
+    before = body.attempt if resumed else body.attempt - 1
+    node = attempted(state, body.node, body.generation, before, "pending", *ACTIVE)
+    if node.waiting:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} started before its inputs were accepted")
+    started = replace(
+        node,
+        status="running",
+        attempt=body.attempt,
+        epoch=body.epoch,
+        input_key=body.input_key,
+        delay_s=0.0,
+        calls=node.calls if resumed else HashTrieMap(),
+    )
+    return with_node(state, started)
+
+
+def called(state: RunState, body: CallReturned) -> RunState:
+    """A late call of an obsolete attempt was paid for and stays in the log, and means nothing for the node."""
+    node = state.nodes.get(body.node)
+    if node is None or not is_running(node, body.generation, body.attempt):
+        return state
+    key = call_key(body.step, body.index, body.arguments_digest)
+    return with_node(state, replace(node, calls=node.calls.insert(key, body.result)))
+
+
+def produced(state: RunState, body: AttemptProduced) -> RunState:
+    """Begin the check of an output."""
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    return with_node(state, replace(node, status="verifying"))
+
+
+def verified(state: RunState, body: AttemptVerified) -> RunState:
+    """Accept the output of an attempt and release what waits for it."""
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    accepted = Accepted(
+        input_key=key_of(node),
+        output=body.output,
+        content=body.content,
+        path=body.path,
+        mode=body.mode,
+        verification=body.verification,
+        leaks=body.leaks,
+    )
+    return _accept(state, recorded(state, replace(node, accepted=accepted), "verified"))
+
+
+def reused(state: RunState, body: NodeReused) -> RunState:
+    """Accept an earlier output again."""
+    node = state.nodes.get(body.node)
+    if node is None or node.generation != body.generation or not node.ready:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} can't be accepted again now")
+    if node.accepted is None or node.accepted.input_key != body.input_key:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output of these inputs")
+    return _accept(state, replace(node, input_key=body.input_key))
+
+
+def accepted_as_is(state: RunState, body: NodeAcceptedAsIs) -> RunState:
+    """Accept the rejected output that a person took."""
+    node = state.nodes.get(body.node)
+    if node is None or node.generation != body.generation or node.status != "blocked":
+        raise BrokenLog(f"run {state.run!r}: no output of {body.node!r} is up for a decision")
+    if node.rejected is None:
+        raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output to take")
+    return _accept(state, replace(node, accepted=replace(node.rejected, as_is=True)))
+
+
+def blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState:
+    """Keep the failure of an attempt, and the output that did not pass."""
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    node = recorded(state, node, body.failure.kind)
+    if isinstance(body, AttemptRejected):
+        rejected = Accepted(
+            input_key=key_of(node),
+            output=body.output,
+            content=body.content,
+            path=body.path,
+            mode=body.mode,
+            verification=body.verification,
+            leaks=body.leaks,
+        )
+        node = replace(node, rejected=rejected)
+    return with_node(
+        state, replace(node, status="blocked", failure=body.failure, blockage=None, calls=HashTrieMap())
+    )
+
+
+def cancelled(state: RunState, body: AttemptCancelled) -> RunState:
+    """The end of an obsolete attempt, of a node that is no longer in the plan too, changes nothing."""
+    node = state.nodes.get(body.node)
+    if node is None or not is_running(node, body.generation, body.attempt):
+        return state
+    return with_node(
+        state, replace(recorded(state, node, "cancelled"), status="pending", calls=HashTrieMap())
+    )
+
+
+def classified(state: RunState, body: BlockageClassified) -> RunState:
+    """Keep the class of a failure."""
+    node = attempted(state, body.node, body.generation, body.attempt, "blocked")
+    state = with_node(state, replace(node, blockage=body.blockage))
+    if body.blockage.cls in (BlockageClass.B, BlockageClass.C):
+        return replace(state, unresolved=state.unresolved.insert(body.node))
+    return state
+
+
+def retry_scheduled(state: RunState, body: RetryScheduled) -> RunState:
+    """Let the same attempt be made again after its delay."""
+    node = attempted(state, body.node, body.generation, body.attempt - 1, "blocked")
+    again = replace(
+        node,
+        status="pending",
+        retries=node.retries + 1,
+        delay_s=body.delay_s,
+        failure=None,
+        blockage=None,
+    )
+    return with_node(state, again)
+
+
+def backtracked(state: RunState, body: Backtracked) -> RunState:
+    """Make the repair, and let what was built on the fault start over."""
+    return rewound(state, body.plan)
+
+
+def skipped(state: RunState, body: NodesSkipped) -> RunState:
+    """Give sub-tasks up and release what goes on without them."""
+    for name in body.nodes:
+        node = state.nodes.get(name)
+        if node is None or node.status not in ("pending", "blocked"):
+            raise BrokenLog(f"run {state.run!r}: {name!r} can't be given up now")
+        skipped = replace(
+            node,
+            status="skipped",
+            skipped_because=body.reason,
+            answer=None,
+            answered=None,
+            blockage=None,
+            calls=HashTrieMap(),
+        )
+        state = with_node(replace(state, unresolved=state.unresolved.discard(name)), skipped)
+    for name in body.nodes:
+        state = _release(state, name)
+    return replace(
+        state,
+        limit_hit=state.limit_hit or body.reason == "limit",
+        internal_error=body.detail if body.reason == "internal" else state.internal_error,
+    )
+
+
+def asked(state: RunState, body: RequestOpened) -> RunState:
+    """Suspend a sub-task until a person answered."""
+    request = body.request
+    node = state.nodes.get(request.node)
+    stopped = node is not None and node.ready and node.attempts > 0
+    if node is None or not (node.status == "blocked" or stopped) or request.id in state.requests:
+        raise BrokenLog(f"run {state.run!r}: request {request.id!r} does not fit {request.node!r}")
+    node = replace(node, status="suspended", request=request.id, answer=None, answered=None)
+    state = replace(
+        state,
+        requests=state.requests.insert(request.id, request),
+        requests_opened=state.requests_opened + 1,
+    )
+    return with_node(state, node)
+
+
+def answered(state: RunState, body: RequestAnswered) -> RunState:
+    """Take a person's answer, which `decide` carries out."""
+    request = state.requests.get(body.request)
+    if request is None or request.node != body.node:
+        raise BrokenLog(f"run {state.run!r}: answer to {body.request!r}, which is not open for {body.node!r}")
+    node = state.node(body.node)
+    status = state.status
+    if status == "suspended":
+        status = "paused" if state.paused else "running"
+    state = replace(state, requests=state.requests.remove(body.request), status=status)
+    # The answer grants one repair beyond the limit: without it a person's own choice could not be carried out.
+    answered = replace(
+        node,
+        status="blocked",
+        request=None,
+        answer=body.answer,
+        answered=body.request,
+        granted=node.granted + 1,
+    )
+    return with_node(state, answered)
+
+
+def _accept(state: RunState, node: NodeState) -> RunState:
+    done = replace(
+        node,
+        status="accepted",
+        failure=None,
+        blockage=None,
+        answer=None,
+        answered=None,
+        calls=HashTrieMap(),
+        done_seq=state.seq + 1,
+    )
+    resolved = state.unresolved.discard(node.id)
+    return _release(with_node(replace(state, unresolved=resolved), done), node.id)
+
+
+def _release(state: RunState, node: NodeId) -> RunState:
+    for follower in plan_of(state).successors(node):
+        waiting = state.node(follower)
+        if waiting.waiting == 0:
+            raise BrokenLog(f"run {state.run!r}: {node!r} releases {follower!r}, which waits for nothing")
+        state = with_node(state, replace(waiting, waiting=waiting.waiting - 1))
+    return state
