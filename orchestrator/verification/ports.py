@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from agents.evidence import Evidence, Source, SourceId
 from agents.results import WorkOutput, WorkResult
@@ -73,6 +73,18 @@ class FactSource(Protocol):
         `sources` are the sources that the output lists, by id; reasons are worded in `lang`. `Falsified` when the
         source, the place or the exact excerpt does not exist there, or the source's digest is no longer the recorded
         one. May raise `OSError` for unreadable material: the check then ends as not verified.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadingSource(FactSource, Protocol):
+    """A fact source that reads material, and would read the same again for every piece of evidence."""
+
+    def for_pass(self) -> FactSource:
+        """Return this source for one pass over an output: it may read each piece of material once, and is then dropped.
+
+        Material that changes is seen by the next pass, of this check (level 3) or of another one.
         """
         ...
 

@@ -20,7 +20,7 @@ from orchestrator.core.claims import (
     verdict_weight,
 )
 from orchestrator.verification.broken import guarded
-from orchestrator.verification.ports import Defect, FactSource, FactVerdict
+from orchestrator.verification.ports import Defect, FactSource, FactVerdict, ReadingSource
 from orchestrator.verification.splitting import MAX_PREMISE_DEPTH, Material, Problem
 from orchestrator.verification.statement import Passage
 from orchestrator.verification.wording import said
@@ -61,7 +61,9 @@ class Trace:
     ) -> None:
         """Prepare a pass; `delta_max` is the contract's tolerance for measured quantities, in [0, 1]."""
         self._material = material
-        self._fact_sources = fact_sources
+        self._fact_sources = tuple(
+            source.for_pass() if isinstance(source, ReadingSource) else source for source in fact_sources
+        )
         self._delta_max = delta_max
         self._lang = lang
         self._facts: dict[EvidenceId, Traced] = {}

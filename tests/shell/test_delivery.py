@@ -67,7 +67,7 @@ def done(
         accepted = replace(
             node.accepted,
             output=ArtefactId(name),
-            verification=verification(verdicts=verdicts),
+            verification=verification(verdicts=verdicts, complete=True),
             leaks=leaks if name == "a" else (),
         )
         state = with_node(state, replace(node, accepted=accepted))

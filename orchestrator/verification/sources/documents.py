@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.evidence import Evidence, LineSpan, Source, SourceId
@@ -19,13 +20,48 @@ from orchestrator.verification.wording import said
 class DocumentSource:
     """The user's documents as a fact source: an excerpt is verified when the file holds it at the cited place.
 
-    Every question reads the file again, so that a change during the run is seen.
+    Every question reads the file again, and so does every pass of a check, so that a change during the run is seen.
     """
 
     def __init__(self, material: DocumentLoader | Path | str, *, name: str = "documents") -> None:
         """Trace to the files below a folder, or to whatever a loader gives."""
         self._loader = FolderLoader(material) if isinstance(material, (str, Path)) else material
         self._name = name
+
+    @property
+    def name(self) -> str:
+        """Return the name that people read when this source breaks."""
+        return self._name
+
+    def for_pass(self) -> DocumentPass:
+        """Return the documents for one pass over an output, which reads each of them once."""
+        return DocumentPass(self._loader, self._name)
+
+    def trace(
+        self, evidence: Evidence, sources: Mapping[SourceId, Source], *, lang: Lang
+    ) -> FactVerdict | None:
+        """Return what the documents say of `evidence` now; see `DocumentPass.trace`."""
+        return self.for_pass().trace(evidence, sources, lang=lang)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document as it was read."""
+
+    digest: str
+    text: str | None
+    """`None`: it is no text."""
+    starts: Sequence[int]
+    """Where its lines begin."""
+
+
+class DocumentPass:
+    """The documents during one pass: what was read of a document for one piece of evidence is used for all."""
+
+    def __init__(self, loader: DocumentLoader, name: str) -> None:
+        self._loader = loader
+        self._name = name
+        self._documents: dict[str, _Read] = {}
 
     @property
     def name(self) -> str:
@@ -52,7 +88,7 @@ class DocumentSource:
         if source.origin not in {"source", "user"}:
             return None
         try:
-            data = self._loader.load(source.uri)
+            document = self._read(source.uri)
         except DocumentMissing as missing:
             reason = said(
                 lang,
@@ -60,14 +96,26 @@ class DocumentSource:
                 zh=f"引用的来源不存在：{source.uri!r}（{missing}）",
             )
             return _falsified("source_missing", reason)
-        if hashlib.sha256(data).hexdigest() != source.digest:
+        if document.digest != source.digest:
             reason = said(
                 lang,
                 en=f"source changed since it was read: {source.uri!r}",
                 zh=f"来源在读取之后被改动：{source.uri!r}",
             )
             return _falsified("source_changed", reason)
-        return _at_place(evidence, source, data, lang)
+        return _at_place(evidence, source, document, lang)
+
+    def _read(self, uri: str) -> _Read:
+        if uri not in self._documents:
+            data = self._loader.load(uri)
+            decoded = decode_note(data)
+            text = None if decoded is None else decoded.text
+            self._documents[uri] = _Read(
+                digest=hashlib.sha256(data).hexdigest(),
+                text=text,
+                starts=() if text is None else line_starts(text),
+            )
+        return self._documents[uri]
 
 
 def place(source: Source, locator: LineSpan) -> str:
@@ -78,16 +126,15 @@ def place(source: Source, locator: LineSpan) -> str:
     return f"{source.uri}:{lines}"
 
 
-def _at_place(evidence: Evidence, source: Source, data: bytes, lang: Lang) -> FactVerdict:
-    decoded = decode_note(data)
-    if decoded is None:
+def _at_place(evidence: Evidence, source: Source, document: _Read, lang: Lang) -> FactVerdict:
+    text, span = document.text, evidence.locator
+    if text is None:
         reason = said(
             lang,
             en=f"{source.uri!r} is not a text, so no lines of it can be cited",
             zh=f"{source.uri!r} 不是文本文件，无法引用其中的行",
         )
         return _falsified("place_missing", reason)
-    text, span = decoded.text, evidence.locator
     where = place(source, span)
     if span.source != evidence.source or not 0 <= span.start_char < span.end_char <= len(text):
         reason = said(
@@ -97,9 +144,8 @@ def _at_place(evidence: Evidence, source: Source, data: bytes, lang: Lang) -> Fa
         )
         return _falsified("place_missing", reason)
     if text[span.start_char : span.end_char] != evidence.text:
-        return _falsified("excerpt_differs", _differs(evidence, where, text, lang))
-    starts = line_starts(text)
-    lines = bisect_right(starts, span.start_char), bisect_right(starts, span.end_char - 1)
+        return _falsified("excerpt_differs", _differs(evidence, where, text, document, lang))
+    lines = _line(document, span.start_char), _line(document, span.end_char - 1)
     if lines != (span.start_line, span.end_line):
         reason = said(
             lang,
@@ -110,7 +156,11 @@ def _at_place(evidence: Evidence, source: Source, data: bytes, lang: Lang) -> Fa
     return FactVerdict(verdict=Verified(source=where))
 
 
-def _differs(evidence: Evidence, where: str, text: str, lang: Lang) -> str:
+def _line(document: _Read, position: int) -> int:
+    return bisect_right(document.starts, position)
+
+
+def _differs(evidence: Evidence, where: str, text: str, document: _Read, lang: Lang) -> str:
     elsewhere = text.find(evidence.text) if evidence.text else -1
     if elsewhere < 0:
         return said(
@@ -118,7 +168,7 @@ def _differs(evidence: Evidence, where: str, text: str, lang: Lang) -> str:
             en=f"the excerpt does not stand at {where}, nor anywhere else in that source",
             zh=f"{where} 处没有该摘录，该来源的其他位置也没有",
         )
-    line = bisect_right(line_starts(text), elsewhere)
+    line = _line(document, elsewhere)
     return said(
         lang,
         en=f"the excerpt does not stand at {where}; the same words stand on line {line}",

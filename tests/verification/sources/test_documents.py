@@ -10,10 +10,11 @@ import pytest
 from agents.evidence import Evidence, Source, SourceId
 from graphs.contract import Lang
 from orchestrator.core.claims import Falsified, Verified
-from orchestrator.verification.ports import FactVerdict
+from orchestrator.verification.levels import StandardVerifier
+from orchestrator.verification.ports import CheckOrder, FactVerdict
 from orchestrator.verification.sources.documents import DocumentSource
 from orchestrator.verification.sources.folder import DocumentMissing, FolderLoader
-from tests.verification.cases import Notes, altered, evidence
+from tests.verification.cases import Notes, altered, evidence, order, output, quoted
 
 EN = "# Storage\n\nThe plant stores 32 MWh.\nIt opened on 3 May 2024.\n"
 ZH = "# 储能\n\n该站储能 32 兆瓦时。\n2024年5月3日投运。\n"
@@ -197,6 +198,53 @@ def test_any_loader_will_do(notes: Notes) -> None:
     empty = DocumentSource(Archive({})).trace(piece, sources, lang="en")
     assert empty is not None
     assert defect(empty)[0] == "source_missing"
+
+
+class Counted:
+    """A folder of notes that says what was read of it."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = FolderLoader(root)
+        self.read: list[str] = []
+
+    def load(self, uri: str) -> bytes:
+        """Return the bytes of a note."""
+        self.read.append(uri)
+        return self._folder.load(uri)
+
+
+def three_quotes(notes: Notes) -> CheckOrder:
+    """Return the order of a last sub-task: two quotes of one note and one of another."""
+    plant, other = notes.write("plant.md", EN), notes.write("other.md", ZH)
+    grounds = [
+        notes.quote(plant, "The plant stores 32 MWh."),
+        notes.quote(plant, "It opened on 3 May 2024."),
+        notes.quote(other, "该站储能 32 兆瓦时。"),
+    ]
+    return order(output([quoted(ground) for ground in grounds], grounds, [plant, other]), terminal=True)
+
+
+def test_a_check_reads_each_document_once(notes: Notes) -> None:
+    asked = three_quotes(notes)
+    folder = Counted(notes.root)
+    checked = StandardVerifier((DocumentSource(folder),)).verify(asked)
+    assert [each.verdict.kind for each in checked.verdicts] == ["verified"] * 3
+    assert sorted(folder.read) == ["other.md", "plant.md"]
+
+
+def test_the_next_check_reads_again_and_sees_a_change(notes: Notes) -> None:
+    asked = three_quotes(notes)
+    folder = Counted(notes.root)
+    verifier = StandardVerifier((DocumentSource(folder),))
+    assert verifier.verify(asked).outcome == "qualified"
+    notes.write("other.md", ZH.replace("32", "33"))
+    folder.read.clear()
+    checked = verifier.verify(asked)
+    assert checked.outcome == "falsified"
+    false = [each.verdict for each in checked.verdicts if isinstance(each.verdict, Falsified)]
+    assert [verdict.reason for verdict in false] == ["source changed since it was read: 'other.md'"]
+    # Level 2 and, after its finding, all facts anew at level 3.
+    assert sorted(folder.read) == ["other.md", "other.md", "plant.md", "plant.md"]
 
 
 class TestFolderLoader:
