@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agents.results import SearchRound, WorkResult
+from agents.retrieval.tokens import terms
 from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
+from agents.workers.embedded.digest import digest
 from agents.workers.embedded.inquiry import BARREN_ROUNDS, Inquiry, NotesReader, ResearchLimits, inquire
-from agents.workers.embedded.matching import prepared
+from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.question import Question, read_question
-from agents.workers.embedded.selection import Weighted, admit, choose
+from agents.workers.embedded.selection import Weighted
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import page
 from agents.workers.ports import WorkFailed, WorkOrder
@@ -27,12 +30,12 @@ ALL_NOTES_BUDGET: Final[Mapping[Lang, int]] = {"en": 360, "zh": 720}
 """Length of the main points of all notes."""
 ONE_NOTE_BUDGET: Final[Mapping[Lang, int]] = {"en": 60, "zh": 120}
 """Length of the main points of one note, where each note has its own."""
-COVERAGE_SHARE: Final = 0.4
-"""A sentence on a topic must say itself, or with its neighbours, this share of what the best one says of it."""
-NEIGHBOUR_SHARE: Final = 0.5
-"""What a term in a neighbouring sentence counts for in that."""
 SHORTEST_TITLE: Final = 4
 """Letters from which a note's title is recognised in a topic."""
+_NOTE_WORD = re.compile(
+    r"\b(?:notes?|files?|documents?|papers?|texts?|contents?)\b|笔记|文件|文档|资料|材料|全文|内容",
+    re.IGNORECASE,
+)
 OVERVIEW: Final[Mapping[Lang, str]] = {
     "en": "overview purpose summary main results decisions figures",
     "zh": "概述 目的 总结 主要结果 决定 数据",
@@ -136,7 +139,7 @@ def _on_all(whole: Inquiry, order: WorkOrder, topic: str | None) -> Answer:
         named = _named_note(topic, whole)
         if named is not None:
             return Answer(inquiry=whole, chosen=_main_points(named, budget))
-        return Answer(inquiry=whole, chosen=_on_topic(whole, budget) if whole.answered else ())
+        return Answer(inquiry=whole, chosen=_main_points(whole, budget, True) if whole.answered else ())
     return Answer(inquiry=whole, chosen=_main_points(whole, ALL_NOTES_BUDGET[order.lang]))
 
 
@@ -172,12 +175,19 @@ def _only(material: Material, passages: Sequence[Passage]) -> Material:
 
 
 def _named_note(topic: str, whole: Inquiry) -> Inquiry | None:
-    """Return the inquiry narrowed to the note whose title or file name the topic is or holds, if there is one."""
+    """Return the inquiry narrowed to the note that the topic names, if there is one.
+
+    The note's title or file name must stand in the topic, and hold all of its words but numbers and words for notes:
+    `the budget of 2025` names the note `Budget`, `the budget of the ferry` does not.
+    """
     wanted = _letters(topic)
     named: dict[str, list[Passage]] = {}
     for passage in whole.material.passages.values():
-        names = (_letters(passage.source.title), _letters(passage.source.uri.rsplit(".", 1)[0]))
-        if any(len(name) >= SHORTEST_TITLE and name in wanted for name in names):
+        names = (passage.source.title, passage.source.uri.rsplit(".", 1)[0])
+        if any(
+            len(_letters(name)) >= SHORTEST_TITLE and _letters(name) in wanted and _names_all(name, topic)
+            for name in names
+        ):
             named.setdefault(passage.source.uri, []).append(passage)
     if len(named) != 1:
         return None
@@ -186,34 +196,27 @@ def _named_note(topic: str, whole: Inquiry) -> Inquiry | None:
     return narrowed
 
 
+def _names_all(name: str, topic: str) -> bool:
+    held = prepared(name)
+    asked = terms(_NOTE_WORD.sub(" ", topic))
+    return all(credit(term, held) for term in asked if not any(char.isdigit() for char in term))
+
+
 def _letters(name: str) -> str:
     """Return a name without its digits: people leave dates and numbers of files away."""
     return "".join(char for char in folded(name) if not char.isdigit())
 
 
-def _on_topic(inquiry: Inquiry, budget: int) -> tuple[Weighted, ...]:
-    """Choose among the sentences that speak of the topic themselves, not only under its heading."""
-    said = {one.candidate.key: _own_words(one.candidate, inquiry) for one in inquiry.ranked}
-    best = max(said.values(), default=0.0)
-    close = tuple(one for one in inquiry.ranked if said[one.candidate.key] >= COVERAGE_SHARE * best)
-    return _main_points(replace(inquiry, ranked=close), budget)
-
-
-def _own_words(candidate: Candidate, inquiry: Inquiry) -> float:
-    near = prepared(candidate.passage.around(candidate.index))
-    return inquiry.matcher.coverage((prepared(candidate.unit.text), 1.0), (near, NEIGHBOUR_SHARE))
-
-
-def _main_points(inquiry: Inquiry, budget: int) -> tuple[Weighted, ...]:
-    """Choose prose that says most of what the material speaks of, under the mask; in the order of the notes."""
+def _main_points(inquiry: Inquiry, budget: int, topic: bool = False) -> tuple[Weighted, ...]:
+    """Choose prose under the mask, each note and section in proportion to what it has; in the order of the notes."""
     prose = [
         one
         for one in inquiry.ranked
         if one.candidate.unit.kind in {"sentence", "list_item"}
         and not one.candidate.unit.text.endswith((":", "："))
     ]
-    admitted = admit([weighted(one, inquiry.access) for one in prose])
-    chosen = choose(admitted, inquiry.matcher.weights, budget, inquiry.question.lang)
+    opened = [weighted(one, inquiry.access) for one in prose]
+    chosen = digest(opened, inquiry.matcher, budget, inquiry.question.lang, on_topic=topic)
     return tuple(sorted(chosen, key=lambda one: _place(one.candidate)))
 
 
