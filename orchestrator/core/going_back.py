@@ -15,7 +15,7 @@ from orchestrator.core.commands import AskPerson, Backtrack, Command, SkipNodes
 from orchestrator.core.giving_up import given_up_with
 from orchestrator.core.ids import RegionId, request_id
 from orchestrator.core.repairs import approved_index
-from orchestrator.core.requests import ChoiceId, ReasonCode, Request
+from orchestrator.core.requests import ChoiceId, ReasonCode, Request, answer_schema
 from orchestrator.core.state import NodeState, RunState
 
 _AMENDMENTS: frozenset[ReasonCode] = frozenset({"outside_envelope", "untrusted_need"})
@@ -96,6 +96,7 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
             agents=agents,
             domains=domains,
             closed=closed_domains(state),
+            schema=answer_schema(tuple(choices), agents),
         )
     )
 

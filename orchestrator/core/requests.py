@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import JsonValue
 
 from graphs.contract import Lang
 from graphs.plan import NodeId
@@ -67,6 +69,8 @@ class Request:
     """For `set_mask`: domains whose value may help, such as the one that is lacking."""
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per agent, the domains that no answer opens: forbidden by the contract, or at -1.00 (semantics 5)."""
+    schema: Mapping[str, JsonValue] = field(default_factory=dict)
+    """The JSON schema of its answers, for whoever answers by program: see `answer_schema`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,7 @@ class Answer:
 
     choice: ChoiceId
     guidance: str = ""
-    """For `retry`."""
+    """For `retry`, and the reason of an `abandon`."""
     agent: str = ""
     """For `reassign` and `set_mask`."""
     domain: str = ""
@@ -133,30 +137,39 @@ CHOICES: Mapping[ChoiceId, Mapping[Lang, str]] = {
 }
 
 
-def answer_schema(choices: tuple[ChoiceId, ...]) -> dict[str, Any]:
-    """Return the JSON schema that an answer to a request with these choices has to match."""
-    values: dict[ChoiceId, dict[str, Any]] = {
-        "retry": {"guidance": {"type": "string"}},
-        "set_mask": {
-            "agent": {"type": "string"},
-            "domain": {"type": "string"},
-            "value": {"type": "integer", "minimum": MASK_MIN, "maximum": MASK_MAX},
-        },
-        "reassign": {"agent": {"type": "string"}},
-        "accept": {},
-        "abandon": {},
-        "review": {},
+ANSWER_VALUES: Mapping[ChoiceId, tuple[str, ...]] = {
+    "retry": ("guidance",),
+    "set_mask": ("agent", "domain", "value"),
+    "reassign": ("agent",),
+    "accept": (),
+    "abandon": ("guidance",),
+    "review": (),
+}
+"""The values that go with each choice; `guidance` may be left out, the others are needed."""
+
+
+def answer_schema(choices: tuple[ChoiceId, ...], agents: tuple[str, ...] = ()) -> dict[str, JsonValue]:
+    """Return the JSON schema that an answer to a request with these choices has to match.
+
+    `agents`: those that `reassign` may name; with none, any text. Closed domains are `check_answer`'s to refuse.
+    """
+    return {"oneOf": [_choice_schema(choice, agents) for choice in choices]}
+
+
+def _choice_schema(choice: ChoiceId, agents: tuple[str, ...]) -> dict[str, JsonValue]:
+    text: JsonValue = {"type": "string", "minLength": 1}
+    values: dict[str, JsonValue] = {
+        "guidance": {"type": "string"},
+        "agent": {"enum": list(agents)} if choice == "reassign" and agents else text,
+        "domain": text,
+        "value": {"type": "integer", "minimum": MASK_MIN, "maximum": MASK_MAX},
     }
+    named = ANSWER_VALUES[choice]
     return {
-        "oneOf": [
-            {
-                "type": "object",
-                "properties": {"choice": {"const": choice}, **values[choice]},
-                "required": ["choice", *(name for name in values[choice] if name != "guidance")],
-                "additionalProperties": False,
-            }
-            for choice in choices
-        ]
+        "type": "object",
+        "properties": {"choice": {"const": choice}, **{name: values[name] for name in named}},
+        "required": ["choice", *(name for name in named if name != "guidance")],
+        "additionalProperties": False,
     }
 
 
@@ -165,13 +178,20 @@ class InvalidAnswer(ValueError):
 
 
 def check_answer(request: Request, answer: Answer) -> None:
-    """Raise `InvalidAnswer` unless `answer` is one of the request's choices with the values that it asks for.
+    """Raise `InvalidAnswer` unless `answer` is one of the request's choices with exactly the values that it asks for.
 
-    It may name only an agent that the request lists for `reassign`, and no domain that the request lists as closed.
+    What passes matches the request's schema. It may name only an agent that the request lists for `reassign`, and no
+    domain that the request lists as closed.
     """
     if answer.choice not in request.choices:
         raise InvalidAnswer(
             f"{answer.choice!r} is no choice of request {request.id!r}; choose one of: {', '.join(request.choices)}"
+        )
+    surplus = [name for name in _given(answer) if name not in ANSWER_VALUES[answer.choice]]
+    if surplus:
+        accepted = ", ".join(ANSWER_VALUES[answer.choice]) or "none"
+        raise InvalidAnswer(
+            f"{answer.choice!r} takes no {' and no '.join(surplus)}; values that go with it: {accepted}"
         )
     if answer.choice == "set_mask" and not (answer.agent and answer.domain and answer.value is not None):
         raise InvalidAnswer("'set_mask' needs an agent, a domain and a value, e.g. A1 law.contracts 0.40")
@@ -188,6 +208,11 @@ def check_answer(request: Request, answer: Answer) -> None:
         raise InvalidAnswer(
             f"{answer.agent!r} is no agent that can take {request.node!r}; choose one of: {able}"
         )
+
+
+def _given(answer: Answer) -> tuple[str, ...]:
+    named = [name for name in ("guidance", "agent", "domain") if getattr(answer, name)]
+    return (*named, *(("value",) if answer.value is not None else ()))
 
 
 def _check_open(request: Request, answer: Answer) -> None:

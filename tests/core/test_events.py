@@ -85,7 +85,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import ArtefactId, ContentDigest, RegionId, RequestId, RunId
 from orchestrator.core.proposal import Sha256, proposal_sha256
 from orchestrator.core.reducer import fold
-from orchestrator.core.requests import Answer, AttemptRow, Request
+from orchestrator.core.requests import Answer, AttemptRow, Request, answer_schema
 from orchestrator.core.state import RunState
 from tests.core.builders import A1, A2, CONTRACTS, ROSTER, failure, n, plan, proposal
 
@@ -155,6 +155,7 @@ REQUEST = Request(
     detail="closed",
     attempts=(AttemptRow(generation=1, attempt=2, agent="A1", outcome="timeout", repair=None),),
     choices=("retry", "abandon"),
+    schema=answer_schema(("retry", "abandon")),
 )
 AT: dict[str, Any] = {"node": n("b"), "generation": 2, "attempt": 1}
 MADE: dict[str, Any] = {

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from dataclasses import asdict
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no stubs
 
 from orchestrator.core.ids import RequestId, RunId, request_id, run_of_request
 from orchestrator.core.requests import (
@@ -18,7 +22,8 @@ from orchestrator.core.requests import (
     answer_schema,
     check_answer,
 )
-from tests.core.builders import n
+from tests.core.builders import failure, n, plan, proposal
+from tests.core.simulation import Simulation, fails
 
 ALL: tuple[ChoiceId, ...] = get_args(ChoiceId)
 
@@ -78,15 +83,61 @@ def test_a_choice_that_is_not_offered_is_refused() -> None:
         check_answer(request("retry", "review"), Answer(choice="accept"))
 
 
+def options_of(choices: tuple[ChoiceId, ...]) -> list[Any]:
+    options = answer_schema(choices)["oneOf"]
+    assert isinstance(options, list)
+    return options
+
+
+@given(
+    st.builds(
+        Answer,
+        choice=st.sampled_from(ALL),
+        guidance=st.sampled_from(["", "", "Look again."]),
+        agent=st.sampled_from(["", "A1", "A2", "A9"]),
+        domain=st.sampled_from(["", "law.contracts"]),
+        value=st.sampled_from([None, None, -101, -100, 0, 100, 101]),
+    ),
+    st.sampled_from([ALL, ("retry", "abandon"), ("set_mask", "reassign", "review")]),
+)
+def test_an_answer_passes_exactly_when_it_matches_the_schema(
+    answer: Answer, choices: tuple[ChoiceId, ...]
+) -> None:
+    asked = request(*choices)
+    document = {name: value for name, value in asdict(answer).items() if value not in ("", None)}
+    fits = Draft202012Validator(answer_schema(choices, asked.agents)).is_valid(document)
+    try:
+        check_answer(asked, answer)
+    except InvalidAnswer:
+        assert not fits
+    else:
+        assert fits
+
+
+def test_values_that_a_choice_does_not_take_are_refused() -> None:
+    with pytest.raises(
+        InvalidAnswer, match="'accept' takes no agent and no value; values that go with it: none"
+    ):
+        check_answer(request(), Answer(choice="accept", agent="A1", value=3))
+
+
+def test_a_request_says_what_its_answers_look_like() -> None:
+    run = Simulation(proposal(plan("a>b")), {"a": [fails(failure("tool_missing"))] * 9})
+    run.run()
+    (asked,) = run.requests()
+    assert asked.schema == answer_schema(asked.choices, asked.agents)
+    Draft202012Validator.check_schema(asked.schema)
+
+
 @pytest.mark.parametrize("choices", [ALL, ("retry", "abandon")])
 def test_the_schema_offers_exactly_the_choices(choices: tuple[ChoiceId, ...]) -> None:
-    options = answer_schema(choices)["oneOf"]
+    options = options_of(choices)
     assert [option["properties"]["choice"]["const"] for option in options] == list(choices)
     assert all(option["additionalProperties"] is False for option in options)
 
 
 def test_the_schema_asks_for_the_values_that_the_check_asks_for() -> None:
-    options = {o["properties"]["choice"]["const"]: o for o in answer_schema(ALL)["oneOf"]}
+    options = {o["properties"]["choice"]["const"]: o for o in options_of(ALL)}
     assert options["set_mask"]["required"] == ["choice", "agent", "domain", "value"]
     assert options["set_mask"]["properties"]["value"] == {"type": "integer", "minimum": -100, "maximum": 100}
     assert options["reassign"]["required"] == ["choice", "agent"]
