@@ -55,7 +55,7 @@ def helpful_domains(state: RunState, node: NodeState) -> tuple[str, ...]:
 
     Those that are closed to the present agent are left out; none for a failure that has nothing to do with the mask.
     """
-    if node.failure is None or node.failure.kind in _NOT_OF_THE_MASK:
+    if node.failure is None or node.failure.kind in _NOT_OF_THE_MASK or changed_sources(node):
         return ()
     proposal, agent = _proposal(state), state.agent_of(node.id)
     assert state.index is not None, "candidates exist for approved plans only"
@@ -68,6 +68,12 @@ def helpful_domains(state: RunState, node: NodeState) -> tuple[str, ...]:
     )
     shut = closed_domains(state).get(str(agent.id), ())
     return tuple(domain for domain in found if not is_closed(domain, shut))
+
+
+def changed_sources(node: NodeState) -> tuple[str, ...]:
+    """Return the cited sources that the last failure found changed or deleted since they were read."""
+    diagnosis = node.failure.diagnosis if node.failure is not None else None
+    return diagnosis.changed if diagnosis is not None else ()
 
 
 def closed_domains(state: RunState) -> dict[str, tuple[str, ...]]:

@@ -226,6 +226,8 @@ class Diagnosis:
     views: tuple[ViewFinding, ...]
     blamed: str | None = None
     domain: str | None = None
+    changed: tuple[str, ...] = ()
+    """Cited sources that were changed or deleted since they were read: no mask and no other agent brings them back."""
 
 
 CheckOutcome = Literal["passed", "qualified", "structural_failure", "falsified", "not_verified"]

@@ -9,7 +9,7 @@ from graphs.contract import MAX_REPAIR_DEPTH
 from graphs.plan import NodeId
 from graphs.scopes import invalidated
 from orchestrator.core.backtrack import BacktrackLevel, BacktrackPlan, Repair
-from orchestrator.core.candidates import able_agents, closed_domains, helpful_domains
+from orchestrator.core.candidates import able_agents, changed_sources, closed_domains, helpful_domains
 from orchestrator.core.claims import Level
 from orchestrator.core.commands import AskPerson, Backtrack, Command, SkipNodes
 from orchestrator.core.giving_up import given_up_with
@@ -73,8 +73,15 @@ def give_back(state: RunState, node: NodeState, reason: ReasonCode) -> Command:
 
 
 def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
-    """Return the question to a person what to do about `node`."""
-    agents = tuple(str(agent.id) for agent in able_agents(state, node))
+    """Return the question to a person what to do about `node`.
+
+    Where a cited source was changed or deleted, that is the reason, whatever bound was reached: neither a mask value
+    nor another agent can help.
+    """
+    changed = changed_sources(node)
+    if changed:
+        reason = "source_changed"
+    agents = () if changed else tuple(str(agent.id) for agent in able_agents(state, node))
     domains = helpful_domains(state, node)
     choices: list[ChoiceId] = ["retry"]
     if domains:
@@ -96,6 +103,7 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
             agents=agents,
             domains=domains,
             closed=closed_domains(state),
+            sources=changed,
             schema=answer_schema(tuple(choices), agents),
         )
     )

@@ -33,6 +33,7 @@ ReasonCode = Literal[
     "not_verified",
     "untrusted_need",
     "external_effect",
+    "source_changed",
 ]
 """Why a person is asked; `REASONS` says each in words."""
 
@@ -69,6 +70,8 @@ class Request:
     """For `set_mask`: domains whose value may help, such as the one that is lacking."""
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per agent, the domains that no answer opens: forbidden by the contract, or at -1.00 (semantics 5)."""
+    sources: tuple[str, ...] = ()
+    """For reason `source_changed`: the cited sources that are no longer what was read."""
     schema: Mapping[str, JsonValue] = field(default_factory=dict)
     """The JSON schema of its answers, for whoever answers by program: see `answer_schema`."""
 
@@ -124,6 +127,10 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
     "external_effect": {
         "en": "the repair would throw away work that may already have acted on the outside world",
         "zh": "修复会作废可能已对外部产生作用的工作",
+    },
+    "source_changed": {
+        "en": "a cited source was changed or deleted since it was read; restore it and retry, or plan anew",
+        "zh": "引用的来源在读取之后被改动或删除；请恢复后重试，或重新规划",
     },
 }
 

@@ -25,7 +25,15 @@ from orchestrator.core.backtrack import (
     SetMask,
 )
 from orchestrator.core.blockage import Blockage, BlockageClass
-from orchestrator.core.claims import ClaimVerdict, EvidenceVerdict, Falsified, Level, RootCause, Verified
+from orchestrator.core.claims import (
+    ClaimVerdict,
+    Diagnosis,
+    EvidenceVerdict,
+    Falsified,
+    Level,
+    RootCause,
+    Verified,
+)
 from orchestrator.core.events import BlockageClassified, NodeReused, NodesSkipped, RetryScheduled
 from orchestrator.core.proposal import Candidate, Envelope, proposal_sha256
 from orchestrator.core.recovery import max_attempts, retry_delay
@@ -731,6 +739,39 @@ def test_the_contract_s_limit_of_attempts_is_kept_and_an_answer_grants_one_more(
     again = run(CHAIN, {"b": failing}, contract=few, answers=[Answer(choice="retry")])
     assert again.started("b") == 3
     assert [r.reason for r in again.requests()] == ["attempts_exhausted"] * 2
+
+
+class TestChangedSources:
+    """The cited file was changed or deleted: the choices are those that can bring it back or do without it."""
+
+    def gone(self) -> Outcome:
+        seen = Diagnosis(cause=RootCause.INPUT, views=(), changed=("prices.md",))
+        return rejected(replace(failure("falsified"), diagnosis=seen))
+
+    def test_no_mask_value_and_no_other_agent_is_offered(self) -> None:
+        done = run(CHAIN, {"b": [self.gone()] * 9, "a": [OK] * 9})
+        (request,) = done.requests()
+        assert (request.reason, request.kind, request.sources) == (
+            "source_changed",
+            "suspension",
+            ("prices.md",),
+        )
+        assert request.choices == ("retry", "accept", "abandon", "review")
+        assert (request.agents, request.domains) == ((), ())
+        # The same falsification without a changed file offers more.
+        done = run(CHAIN, {"b": [rejected(failure("falsified", cause=RootCause.INPUT))] * 9, "a": [OK] * 9})
+        assert done.requests()[0].choices == (
+            "retry",
+            "set_mask",
+            "reassign",
+            "accept",
+            "abandon",
+            "review",
+        )
+
+    def test_after_the_file_was_restored_a_retry_completes(self) -> None:
+        done = run(CHAIN, {"b": [self.gone()] * 2}, answers=[Answer(choice="retry")])
+        assert done.state.status == "completed"
 
 
 class TestAttemptsBeforeTheDispatch:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no stubs
+from jsonschema import Draft202012Validator
 
 from orchestrator.core.ids import RequestId, RunId, request_id, run_of_request
 from orchestrator.core.requests import (
