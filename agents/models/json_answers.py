@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+from agents.json_schema import schema_problems
+
+MOST_MISFITS: Final = 5
+"""Of an answer that breaks its schema, told to the model at a time: a list of all could be as long as the answer."""
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
@@ -41,35 +46,11 @@ def read_json_answer(text: str, schema: Mapping[str, Any] | None = None) -> Pars
         if isinstance(data, Unparsed):
             problem = data.reason
             continue
-        misfit = schema_problem(data.data, schema) if schema is not None else None
-        if misfit is None:
+        misfits = schema_problems(data.data, schema) if schema is not None else ()
+        if not misfits:
             return data
-        problem = misfit
+        problem = "; ".join(misfits[:MOST_MISFITS])
     return Unparsed(reason=problem)
-
-
-def schema_problem(data: Any, schema: Mapping[str, Any], at: str = "$") -> str | None:
-    """Return the first place where `data` breaks `schema`, with what is accepted; `None` if it fits.
-
-    Knows `type` (also a list of types), `enum`, `properties`, `required`, `additionalProperties: false`, `items`,
-    `minItems`, `minimum`, `maximum`; other keywords are not checked.
-    """
-    kinds = schema.get("type")
-    accepted = [kinds] if isinstance(kinds, str) else list(kinds or ())
-    if accepted and not any(_is(data, kind) for kind in accepted):
-        return f"{at} is {_kind(data)}; accepted: {' or '.join(accepted)}"
-    if "enum" in schema and data not in schema["enum"]:
-        return f"{at} is {data!r}; accepted: {', '.join(map(repr, schema['enum']))}"
-    if isinstance(data, Mapping):
-        return _object_problem(data, schema, at)
-    if isinstance(data, list):
-        return _list_problem(data, schema, at)
-    if isinstance(data, int | float) and not isinstance(data, bool):
-        low, high = schema.get("minimum"), schema.get("maximum")
-        if (low is not None and data < low) or (high is not None and data > high):
-            shown = (f"from {low}" if low is not None else "", f"up to {high}" if high is not None else "")
-            return f"{at} is {data!r}; accepted: {' '.join(part for part in shown if part)}"
-    return None
 
 
 def _values(text: str) -> Iterator[Parsed | Unparsed]:
@@ -143,51 +124,3 @@ def _outside_strings(text: str, start: int) -> Iterator[tuple[int, str]]:
             inside = True
         else:
             yield position, character
-
-
-def _object_problem(data: Mapping[str, Any], schema: Mapping[str, Any], at: str) -> str | None:
-    properties: Mapping[str, Any] = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in data:
-            return f"{at} lacks {name!r}; accepted: an object with {', '.join(map(repr, schema['required']))}"
-    for name, value in data.items():
-        if name in properties:
-            problem = schema_problem(value, properties[name], f"{at}.{name}")
-            if problem is not None:
-                return problem
-        elif schema.get("additionalProperties") is False:
-            return f"{at} has the unknown {name!r}; accepted: {', '.join(map(repr, properties))}"
-    return None
-
-
-def _list_problem(data: Sequence[Any], schema: Mapping[str, Any], at: str) -> str | None:
-    least = schema.get("minItems")
-    if least is not None and len(data) < least:
-        return f"{at} has {len(data)} entries; accepted: at least {least}"
-    items = schema.get("items")
-    for position, value in enumerate(data if items is not None else ()):
-        problem = schema_problem(value, items or {}, f"{at}[{position}]")
-        if problem is not None:
-            return problem
-    return None
-
-
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-
-
-def _is(data: Any, kind: str) -> bool:
-    if isinstance(data, bool) and kind != "boolean":
-        return False
-    return isinstance(data, _KINDS.get(kind, (object,)))
-
-
-def _kind(data: Any) -> str:
-    return next((kind for kind in ("boolean", "integer", *_KINDS) if _is(data, kind)), type(data).__name__)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from rpds import HashTrieMap
 
+from agents.json_schema import schema_problems
 from agents.models.ports import ChatPort
 from agents.spec import AgentSpec
 from agents.tools.contract import (
@@ -36,7 +37,6 @@ from orchestrator.core.events import CallReturned
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.proposal import digest_of
 from orchestrator.core.state import call_key
-from orchestrator.shell.argument_schema import argument_problems
 from orchestrator.shell.ports import AttemptKey, Clock
 
 IDENTICAL_CALLS_STOP: Final = 3
@@ -212,7 +212,9 @@ class RecordingBroker:
             return _denied(
                 "ACTION_DENIED", f"tool {call.tool!r} has the side effect {tool.spec.side_effect!r}"
             )
-        problems = argument_problems(call.arguments, tool.spec.input_schema)
+        # What a tool's schema says nothing of is refused, unless it says that more is welcome.
+        schema = {"additionalProperties": False, **tool.spec.input_schema}
+        problems = schema_problems(dict(call.arguments), schema, at="arguments")
         if problems:
             return _denied("DECISION_INVALID", f"{call.tool!r}: {'; '.join(problems)}")
         return None

@@ -110,11 +110,11 @@ class TestTools:
         ("call", "kind", "told"),
         [
             (ToolCall(tool="plot", arguments={}), "DECISION_INVALID", "no tool 'plot'; available: count"),
-            (ToolCall(tool="count", arguments={}), "DECISION_INVALID", "argument 'what' is missing"),
+            (ToolCall(tool="count", arguments={}), "DECISION_INVALID", "arguments: 'what' is missing"),
             (
                 ToolCall(tool="count", arguments={"what": 1}),
                 "DECISION_INVALID",
-                "'what' is 1; accepted: string",
+                "arguments.what is 1; accepted: string",
             ),
             (ToolCall(tool="count", arguments={"what": float("nan")}), "DECISION_INVALID", "no JSON values"),
         ],

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.json_schema import schema_problems
 from agents.retrieval.index import Entry, Hit
 from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
 from agents.retrieval.reading import Document
@@ -80,7 +81,12 @@ READ_NOTE = ToolSpec(
     input_schema={
         "type": "object",
         "properties": {
-            "source": {"type": "string", "description": "Source id or path."},
+            "source": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": LONGEST_QUERY,
+                "description": "Source id or path.",
+            },
             "start_line": {"type": "integer", "minimum": 1, "default": 1},
             "end_line": {
                 "type": "integer",
@@ -114,7 +120,7 @@ READ_NOTE = ToolSpec(
 
 
 class InvalidArgument(ValueError):
-    """An argument that the tool's schema does not accept."""
+    """An argument that the tool can't take, though its schema accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,13 @@ class NotesTools:
 
         Raises `KeyError` for a tool that is not here.
         """
-        perform = {SEARCH_NOTES.name: self._search, READ_NOTE.name: self._read}[tool]
+        spec, perform = {
+            SEARCH_NOTES.name: (SEARCH_NOTES, self._search),
+            READ_NOTE.name: (READ_NOTE, self._read),
+        }[tool]
+        problems = schema_problems(dict(arguments), spec.input_schema, at="arguments")
+        if problems:
+            return ToolError(error_type="INVALID_ARGUMENT", message="; ".join(problems), retryable=False)
         try:
             return perform(arguments)
         except InvalidArgument as error:
@@ -142,10 +154,10 @@ class NotesTools:
             return ToolError(error_type="NOT_FOUND", message=str(error), retryable=False)
 
     def _search(self, arguments: Mapping[str, Any]) -> ToolResult:
-        _known(arguments, SEARCH_NOTES)
-        query = _text(arguments, "query", LONGEST_QUERY)
-        limit = _integer(arguments, "limit", DEFAULT_HITS, 1, MOST_HITS)
-        offset = _integer(arguments, "offset", 0, 0)
+        query = arguments["query"]
+        if not query.strip():
+            raise InvalidArgument(f"arguments.query is {query[:80]!r}; give words to look for")
+        limit, offset = arguments.get("limit", DEFAULT_HITS), arguments.get("offset", 0)
         found = self.library.search(query, limit + 1, offset)
         hits, more = found[:limit], len(found) > limit
         data = self._search_data(query, hits, offset)
@@ -183,13 +195,12 @@ class NotesTools:
         }
 
     def _read(self, arguments: Mapping[str, Any]) -> ToolResult:
-        _known(arguments, READ_NOTE)
-        document = self.library.document(_text(arguments, "source", LONGEST_QUERY))
+        document = self.library.document(arguments["source"])
         last = document.line_count
-        start_line = _integer(arguments, "start_line", 1, 1, last)
-        end_line = min(last, _integer(arguments, "end_line", last, start_line))
+        start_line = _within("start_line", arguments.get("start_line", 1), 1, last)
+        end_line = min(last, _within("end_line", arguments.get("end_line", last), start_line))
         start, end = document.line_span_chars(start_line, end_line)
-        offset = _integer(arguments, "offset", 0, 0, max(0, end - start))
+        offset = _within("offset", arguments.get("offset", 0), 0, max(0, end - start))
         begin = start + offset
         stop = _stop(document.text, begin, end)
         data = self._read_data(document, begin, stop, end, start)
@@ -278,27 +289,9 @@ def _json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _known(arguments: Mapping[str, Any], spec: ToolSpec) -> None:
-    accepted = tuple(spec.input_schema["properties"])
-    unknown = [name for name in arguments if name not in accepted]
-    if unknown:
-        raise InvalidArgument(
-            f"unknown argument {unknown[0]!r} of `{spec.name}`; accepted: {', '.join(accepted)}"
-        )
-
-
-def _text(arguments: Mapping[str, Any], name: str, longest: int) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip() or len(value) > longest:
-        shown = value if not isinstance(value, str) or len(value) < 80 else value[:80] + "…"
-        raise InvalidArgument(f"`{name}` is {shown!r}; give a text of 1 to {longest} characters")
+def _within(name: str, value: int, low: int, high: int | None = None) -> int:
+    """Return `value`; raises `InvalidArgument` outside what this note has, which no schema can say."""
+    if value < low or (high is not None and value > high):
+        accepted = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise InvalidArgument(f"arguments.{name} is {value!r}; accepted: {accepted}")
     return value
-
-
-def _integer(arguments: Mapping[str, Any], name: str, default: int, low: int, high: int | None = None) -> int:
-    value = arguments.get(name, default)
-    fits = isinstance(value, int) and not isinstance(value, bool) and value >= low
-    if not fits or (high is not None and value > high):
-        accepted = f"from {low}" if high is None else f"from {low} to {high}"
-        raise InvalidArgument(f"`{name}` is {value!r}; give a whole number {accepted}")
-    return int(value)

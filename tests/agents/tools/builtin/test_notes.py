@@ -91,20 +91,35 @@ def test_a_line_beyond_the_end_ends_at_the_end() -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "says"),
     [
-        ("search_notes", {"query": " "}, "INVALID_ARGUMENT", "give a text of 1 to 1000 characters"),
-        ("search_notes", {}, "INVALID_ARGUMENT", "`query` is None"),
+        ("search_notes", {"query": " "}, "INVALID_ARGUMENT", "give words to look for"),
+        ("search_notes", {}, "INVALID_ARGUMENT", "arguments: 'query' is missing"),
         (
             "search_notes",
             {"query": "x", "limit": 21},
             "INVALID_ARGUMENT",
-            "`limit` is 21; give a whole number from 1 to 20",
+            "arguments.limit is 21; accepted: from 1 to 20",
         ),
-        ("search_notes", {"query": "x", "limit": True}, "INVALID_ARGUMENT", "`limit` is True"),
-        ("search_notes", {"query": "x", "offset": -1}, "INVALID_ARGUMENT", "from 0"),
-        ("search_notes", {"query": "x", "mask": 1}, "INVALID_ARGUMENT", "unknown argument 'mask'"),
+        (
+            "search_notes",
+            {"query": "x", "limit": True},
+            "INVALID_ARGUMENT",
+            "arguments.limit is True; accepted: integer",
+        ),
+        ("search_notes", {"query": "x", "offset": -1}, "INVALID_ARGUMENT", "at least 0"),
+        (
+            "search_notes",
+            {"query": "x", "mask": 1},
+            "INVALID_ARGUMENT",
+            "has the unknown 'mask'; accepted: 'query', 'limit', 'offset'",
+        ),
         ("read_note", {"source": "gone.md"}, "NOT_FOUND", "no note 'gone.md'"),
         ("read_note", {"source": "法规.md", "start_line": 6}, "INVALID_ARGUMENT", "from 1 to 5"),
-        ("read_note", {"source": "法规.md", "start_line": 3, "end_line": 2}, "INVALID_ARGUMENT", "from 3"),
+        (
+            "read_note",
+            {"source": "法规.md", "start_line": 3, "end_line": 2},
+            "INVALID_ARGUMENT",
+            "at least 3",
+        ),
     ],
 )
 def test_errors(tool: str, arguments: dict[str, Any], code: str, says: str) -> None:
