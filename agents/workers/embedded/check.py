@@ -1,30 +1,28 @@
 """Hold statements against the notes: quote what says so, what says otherwise, and leave open what nothing tells.
 
-Rules over words and numbers. A statement is told so only by a sentence that has its words, numbers, dates, names and
-negation; otherwise only by one that speaks of the same and differs in one number or date, or in the negation.
+What one sentence or table row tells of a statement is for `findings` to say.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
-from agents.evidence import Claim, SourceId, claim_of
+from agents.evidence import Claim, SourceId
 from agents.results import Conflict, Need, OpenReason, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
-from agents.retrieval.tokens import terms
 from agents.tools.contract import Broker
 from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of
 from agents.workers.embedded.composing import Answer, compose, weighted
-from agents.workers.embedded.conflicts import disagree
+from agents.workers.embedded.findings import Finding, finding_on, finding_on_row
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Candidate
 from agents.workers.embedded.merging import Statement, says_the_same
-from agents.workers.embedded.quantities import PLAIN, Day, Measure, Quantities, nearly_equal, read_quantities
+from agents.workers.embedded.note_tables import grids
+from agents.workers.embedded.quantities import read_quantities
 from agents.workers.embedded.question import read_question
 from agents.workers.embedded.selection import Weighted
 from agents.workers.embedded.wording import PHRASES, Phrases
@@ -32,99 +30,12 @@ from agents.workers.embedded.writing import declared, heading, items, open_list,
 from agents.workers.ports import WorkFailed, WorkOrder
 from masks.bands import Band
 
-SAID_SHARE: Final = 0.8
-"""Share of a statement's content words that a sentence must have to speak of the same."""
-FEWEST_WORDS: Final = 2
-"""Content words of a statement that can be told otherwise by a part of a sentence."""
 MOST_QUOTES: Final = 3
 """Sentences quoted for each finding on one statement."""
 FEWEST_CALLS: Final = 1
 """Tool calls of one statement: a search brings excerpts, which mostly hold the sentence."""
 ROUNDS: Final = 2
 """Queries for one statement: the statement itself, and what the best passage lacks of it."""
-
-_NEGATION = re.compile(
-    r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b|[不未没無无非]|并非|停止|取消",
-    re.IGNORECASE,
-)
-_NO_NEGATION = re.compile(
-    r"\bno(?:t)? (?:more|less|fewer|later|earlier|only|least)\b"
-    r"|[不未](?:少于|多于|低于|高于|超过|小于|大于|晚于|早于|足|到|仅|但|同|断|论)|无论",
-    re.IGNORECASE,
-)
-"""Forms of comparing and joining that hold a negating word and deny nothing."""
-_CLAUSE_END = re.compile(r"[,;:，；：]\s*")
-_PART_END = re.compile(r"[;；，()（）]\s*|,\s+")
-"""Where one statement within a sentence may end and the next begin; the comma of `3,900` ends none."""
-_NAME = re.compile(r"\b[A-Z][A-Za-z0-9]+\b|《[^》]+》")
-
-Finding = Literal["says_so", "says_otherwise"]
-
-
-def finding_on(statement: str, sentence: str) -> Finding | None:
-    """Return what `sentence` says of `statement`; `None`: nothing that rules can tell.
-
-    >>> finding_on("The plant stores 32 MWh.", "By 2030 the plant stores 32 MWh of energy.")
-    'says_so'
-    >>> finding_on("The plant stores 30 MWh.", "The plant stores 32 MWh of energy.")
-    'says_otherwise'
-    >>> finding_on("The plant is safe.", "The plant is not safe.")
-    'says_otherwise'
-    """
-    one, other = (claim_of("", text, (), core=True) for text in (statement, sentence))
-    if disagree(one, other):
-        return "says_otherwise"
-    asked, told = read_quantities(statement), read_quantities(sentence)
-    wanted, held = set(terms(asked.rest)), set(terms(told.rest))
-    if not wanted or len(wanted & held) < SAID_SHARE * len(wanted) or asked.labels - told.labels:
-        return None
-    if not set(_NAME.findall(asked.rest)[1:]) <= set(_NAME.findall(sentence)):
-        return None
-    same_sense = _denies(statement, wanted) == _denies(sentence, wanted)
-    if _holds(asked, told):
-        return "says_so" if same_sense else "says_otherwise"
-    one, other = (replace(claim, question=statement) for claim in (one, other))
-    if (same_sense and disagree(one, other)) or _part_differs(statement, asked, sentence):
-        return "says_otherwise"
-    return None
-
-
-def _part_differs(statement: str, asked: Quantities, sentence: str) -> bool:
-    """Say whether a part of `sentence` has every content word of the statement and one other value for its only one."""
-    wanted = set(terms(asked.rest))
-    if len(asked.measures) != 1 or asked.measures[0].dimension == PLAIN or len(wanted) < FEWEST_WORDS:
-        return False
-    (measure,) = asked.measures
-    for part in _PART_END.split(sentence):
-        told = read_quantities(part)
-        values = [other.value for other in told.measures if other.dimension == measure.dimension]
-        same_thing = told.labels == asked.labels and set(told.days) == set(asked.days)
-        if len(values) == 1 and same_thing and wanted <= set(terms(told.rest)):
-            same_sense = _denies(part, wanted) == _denies(statement, wanted)
-            if same_sense and not nearly_equal(values[0], measure.value):
-                return True
-    return False
-
-
-def _denies(text: str, subject: Set[str]) -> bool:
-    """Say whether a clause of `text` that speaks of the subject holds a negation."""
-    clauses = [clause for clause in _CLAUSE_END.split(text) if subject & set(terms(clause))]
-    return any(_NEGATION.search(_NO_NEGATION.sub(" ", clause)) for clause in clauses)
-
-
-def _holds(asked: Quantities, told: Quantities) -> bool:
-    measures = all(any(_same(a, b) for b in told.measures) for a in asked.measures)
-    return measures and all(any(_within(b, a) for b in told.days) for a in asked.days)
-
-
-def _same(a: Measure, b: Measure) -> bool:
-    dimensions = a.dimension == b.dimension or PLAIN in (a.dimension, b.dimension)
-    return dimensions and nearly_equal(a.value, b.value)
-
-
-def _within(told: Day, asked: Day) -> bool:
-    """Say whether `told` gives at least the parts that `asked` gives, and the same ones."""
-    return all(mine is None or mine == theirs for mine, theirs in zip(asked, told, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +109,7 @@ def _checked(inquiry: Inquiry, claim: Claim | None, carried: Carried) -> _Checke
         source = one.candidate.passage.source
         if independent_source(source.id, {source.id: source}) in own:
             continue
-        finding = finding_on(inquiry.asked, one.candidate.unit.text)
+        finding = _finding(inquiry.asked, one.candidate)
         if finding is None or len(found[finding]) == MOST_QUOTES:
             continue
         if not any(_is_copy(one.candidate, other.candidate) for other in found[finding]):
@@ -210,6 +121,15 @@ def _checked(inquiry: Inquiry, claim: Claim | None, carried: Carried) -> _Checke
         says_otherwise=tuple(found["says_otherwise"]),
         carried=claim,
     )
+
+
+def _finding(statement: str, candidate: Candidate) -> Finding | None:
+    """Read a row of a table by its header where it has one, anything else as a sentence."""
+    grid = next((grid for grid in grids([candidate.passage]) if candidate.unit in grid.units), None)
+    if grid is None:
+        passage = candidate.passage
+        return finding_on(statement, candidate.unit.text, f"{passage.heading} {passage.source.title}")
+    return finding_on_row(statement, grid, grid.units.index(candidate.unit))
 
 
 def _is_copy(one: Candidate, other: Candidate) -> bool:
@@ -292,7 +212,7 @@ def _needs(checked: Sequence[_Checked]) -> tuple[Need, ...]:
             domain, band = one.inquiry.access.domain(passage), one.inquiry.access.band(passage)
             if domain is None or band is None or band is Band.MAIN:
                 continue
-            if finding_on(one.statement, closed.candidate.unit.text) is not None:
+            if _finding(one.statement, closed.candidate) is not None:
                 need = Need(
                     domain=domain,
                     question=one.statement,

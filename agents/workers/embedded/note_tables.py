@@ -7,7 +7,7 @@ gives one decides, and a cell of another year fills nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -74,13 +74,27 @@ class _Slice(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Grid:
+class Grid:
     """A table with its header, as far as a passage holds it."""
 
     passage: Passage
     header: str
     caption: str
     units: tuple[Unit, ...]
+
+    @cached_property
+    def naming(self) -> tuple[int, ...]:
+        """The columns that name the rows; empty where none can."""
+        return _naming(self, "") or ()
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(self.name_of(row) for row in range(len(self.rows)))
+
+    def name_of(self, row: int) -> str:
+        """Return what a row is called."""
+        cells = self.rows[row]
+        return " · ".join(cells[p][0] for p in self.naming if p < len(cells) and cells[p][0])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +158,7 @@ def rows_with(columns: Sequence[str], passages: Iterable[Passage], each: str = "
     left out, and so is a cell told again.
     """
     by_year = not any(years_of(column) for column in columns)
-    found = [one for grid in _grids(passages) for one in _slices(grid, columns, each)]
+    found = [one for grid in grids(passages) for one in _slices(grid, columns, each)]
     years: dict[str, set[str]] = {}
     for one in found:
         years.setdefault(folded(one.name), set()).update([one.year] if one.year else [])
@@ -197,7 +211,8 @@ def split_row(row: str) -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
-def _grids(passages: Iterable[Passage]) -> Iterable[_Grid]:
+def grids(passages: Iterable[Passage]) -> Iterator[Grid]:
+    """Yield the tables of `passages` that have a header."""
     for passage in passages:
         by_header: dict[tuple[int, int], list[Unit]] = {}
         for unit in passage.units:
@@ -205,9 +220,7 @@ def _grids(passages: Iterable[Passage]) -> Iterable[_Grid]:
                 by_header.setdefault(unit.lead, []).append(unit)
         for lead, units in by_header.items():
             header = passage.lead_of(units[0]) or ""
-            yield _Grid(
-                passage=passage, header=header, caption=_caption(passage, lead[0]), units=tuple(units)
-            )
+            yield Grid(passage=passage, header=header, caption=_caption(passage, lead[0]), units=tuple(units))
 
 
 def _caption(passage: Passage, start: int) -> str:
@@ -222,7 +235,7 @@ def _caption(passage: Passage, start: int) -> str:
     return above[-1].text if names_it else ""
 
 
-def _slices(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice]:
+def _slices(grid: Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     """Read a table in the first way that knows enough of the wanted topics: by columns, by years, by records."""
     topics = {topic_of(column) for column in columns}
     for read in (_by_columns, _by_year_rows, _by_records):
@@ -233,7 +246,7 @@ def _slices(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     return []
 
 
-def _by_columns(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice]:
+def _by_columns(grid: Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     """Read a table with one thing a row and its properties in the columns."""
     about = " ".join((*grid.levels, grid.caption))
     places = {column: place_of(column, grid.names, about) for column in columns}
@@ -263,7 +276,7 @@ def _by_columns(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     return _certain(found)
 
 
-def _by_year_rows(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice]:
+def _by_year_rows(grid: Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     """Read a table with one year a row and one thing a column, its topic in the headings."""
     if grid.year_place is None:
         return []
@@ -278,7 +291,7 @@ def _by_year_rows(grid: _Grid, columns: Sequence[str], each: str) -> list[_Slice
     ]
 
 
-def _by_records(grid: _Grid, columns: Sequence[str], _each: str) -> list[_Slice]:
+def _by_records(grid: Grid, columns: Sequence[str], _each: str) -> list[_Slice]:
     """Read a table with one property a row: in the one other column, or in the column of the wanted year."""
     naming = _naming(grid, "")
     if naming is None:
@@ -294,7 +307,7 @@ def _by_records(grid: _Grid, columns: Sequence[str], _each: str) -> list[_Slice]
     return found
 
 
-def _record_place(grid: _Grid, column: str, naming: int) -> int | None:
+def _record_place(grid: Grid, column: str, naming: int) -> int | None:
     wanted = years_of(column)
     dated = [p for p, name in enumerate(grid.names) if p != naming and years_of(name)]
     if wanted and dated:
@@ -305,7 +318,7 @@ def _record_place(grid: _Grid, column: str, naming: int) -> int | None:
     return left[0]
 
 
-def _naming(grid: _Grid, each: str) -> tuple[int, ...] | None:
+def _naming(grid: Grid, each: str) -> tuple[int, ...] | None:
     """Return the columns that name the rows: one, or as many of the first ones as tell the rows apart."""
     free = [
         p
@@ -326,13 +339,13 @@ def _naming(grid: _Grid, each: str) -> tuple[int, ...] | None:
     return naming if _apart(grid, naming) else (first,)
 
 
-def _apart(grid: _Grid, naming: tuple[int, ...]) -> bool:
+def _apart(grid: Grid, naming: tuple[int, ...]) -> bool:
     wholly = (*naming, grid.year_place) if grid.year_place is not None else naming
     keys = [tuple(row[p][0] for p in wholly if p < len(row)) for row in grid.rows]
     return len(set(keys)) == len(keys)
 
 
-def _numbers_rows(grid: _Grid, place: int) -> bool:
+def _numbers_rows(grid: Grid, place: int) -> bool:
     return place != grid.year_place and is_numbering(grid.names[place], grid.column(place))
 
 

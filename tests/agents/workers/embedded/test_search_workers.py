@@ -13,7 +13,7 @@ from agents.evidence import LeakMark
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolError, ToolResult
-from agents.workers.embedded.check import finding_on
+from agents.workers.embedded.findings import finding_on
 from agents.workers.embedded.inquiry import ResearchLimits
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.ports import WorkFailed
