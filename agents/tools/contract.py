@@ -66,7 +66,8 @@ class ToolError:
     """A tool could not do what it was asked."""
 
     error_type: str
-    """One of the tool's `error_codes`, or `DECISION_INVALID`, `ACTION_DENIED`, `TOOL_FAILED`, `OBSERVATION_UNKNOWN`."""
+    """One of the tool's `error_codes`, or one of the broker's: `DECISION_INVALID`, `ACTION_DENIED`, `TIMEOUT`,
+    `UNAVAILABLE` (the world outside), `TOOL_FAILED` (the tool itself broke), `OBSERVATION_UNKNOWN`."""
     message: str
     retryable: bool
     ok: Literal[False] = False

@@ -45,6 +45,9 @@ IDENTICAL_CALLS_STOP: Final = 3
 BYTES_PER_TOKEN: Final = 4
 """Of a model's input, for the reservation before a call; the usage that the model reports replaces it."""
 
+_LASTING: Final = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError)
+"""Errors of the system that are the same at the next try; others of it (a connection, a busy disk) may pass."""
+
 _TOOL_RESULT: TypeAdapter[ToolResult] = TypeAdapter(ToolResult)
 _MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 
@@ -196,8 +199,11 @@ class RecordingBroker:
             )
         except Exception as error:  # noqa: BLE001 - a tool is foreign code: whatever breaks in it is a result
             what = f"{type(error).__name__}: {error}"
+            outside = isinstance(error, OSError) and not isinstance(error, _LASTING)
             return ToolError(
-                error_type="TOOL_FAILED", message=f"{call.tool} broke with {what}", retryable=False
+                error_type="UNAVAILABLE" if outside else "TOOL_FAILED",
+                message=f"{call.tool} broke with {what}",
+                retryable=outside,
             )
 
     def _refusal(self, call: ToolCall) -> ToolError | None:

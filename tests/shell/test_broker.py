@@ -172,6 +172,30 @@ class TestTools:
         assert "KeyError: 'rows'" in event.summary
 
     @pytest.mark.parametrize(
+        ("error", "kind", "retryable"),
+        [
+            (ConnectionResetError(104, "reset by peer"), "UNAVAILABLE", True),
+            (OSError(5, "input/output error"), "UNAVAILABLE", True),
+            (FileNotFoundError(2, "no such file"), "TOOL_FAILED", False),
+            (PermissionError(13, "permission denied"), "TOOL_FAILED", False),
+        ],
+    )
+    async def test_what_the_world_outside_breaks_may_pass_and_what_is_missing_does_not_come_back(
+        self, error: OSError, kind: str, retryable: bool
+    ) -> None:
+        class Breaks:
+            spec = COUNT
+
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                assert arguments == {"what": "rows"}
+                raise error
+
+        result = await Rig(tool=Breaks()).broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == (kind, retryable)
+        assert type(error).__name__ in result.message
+
+    @pytest.mark.parametrize(
         "given",
         [
             None,

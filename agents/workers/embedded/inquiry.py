@@ -28,7 +28,7 @@ from agents.workers.embedded.support import (
     answerability,
     supports,
 )
-from agents.workers.ports import WorkFailed, WorkFailureKind
+from agents.workers.tool_failures import tool_failure
 from graphs.contract import Limits
 
 BARREN_ROUNDS: Final = 2
@@ -46,12 +46,6 @@ READ_FROM_RANK: Final = 0.5
 """A section is read whole if it ranks at least this high beside the query's best."""
 EVIDENCE_SHARE: Final = 0.5
 """A sentence is new evidence if it is at least this relevant beside the best one."""
-
-_FAILURES: Final[Mapping[str, WorkFailureKind]] = {
-    "ACTION_DENIED": "tool_missing",
-    "DECISION_INVALID": "bad_request",
-    "INVALID_ARGUMENT": "bad_request",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +78,7 @@ class NotesReader:
         arguments = {"query": query[:1000], "limit": HITS, "offset": offset}
         result = await self._call(ToolCall(tool="search_notes", arguments=arguments))
         if isinstance(result, ToolError):
-            raise _failed(result)
+            raise tool_failure(result)
         return result
 
     async def read(self, passage: Passage) -> Mapping[str, Any] | None:
@@ -98,7 +92,7 @@ class NotesReader:
         if isinstance(result, ToolError):
             if result.error_type == "NOT_FOUND":
                 return None
-            raise _failed(result)
+            raise tool_failure(result)
         return result
 
     async def _call(self, call: ToolCall) -> Mapping[str, Any] | ToolError | None:
@@ -292,7 +286,3 @@ def _to_read(inquiry: Inquiry) -> list[Passage]:
         passage for passage in met if not (passage.whole or passage.read) and passage.rank >= READ_FROM_RANK
     ]
     return sorted(cut, key=lambda passage: (inquiry.access.weight(passage) <= 0, -passage.rank))
-
-
-def _failed(error: ToolError) -> WorkFailed:
-    return WorkFailed(_FAILURES.get(error.error_type, "unavailable"), error.message)

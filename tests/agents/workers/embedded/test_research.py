@@ -288,7 +288,7 @@ class Refusing:
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [("ACTION_DENIED", "tool_missing"), ("TOOL_FAILED", "unavailable"), ("DECISION_INVALID", "bad_request")],
+    [("ACTION_DENIED", "tool_missing"), ("TOOL_FAILED", "tool_missing"), ("DECISION_INVALID", "bad_request")],
 )
 async def test_a_tool_that_cannot_be_used_fails_the_work(code: str, kind: str) -> None:
     asked = order("research", params={"questions": ["When?"]})
