@@ -66,7 +66,7 @@ def helpful_domains(state: RunState, node: NodeState) -> tuple[str, ...]:
     found = dict.fromkeys(
         [*([named] if named else []), *sorted(below, key=lambda name: (-required[name], name))]
     )
-    shut = closed_domains(state).get(str(agent.id), ())
+    shut = closed_domains(state, node).get(str(agent.id), ())
     return tuple(domain for domain in found if not is_closed(domain, shut))
 
 
@@ -76,15 +76,21 @@ def changed_sources(node: NodeState) -> tuple[str, ...]:
     return diagnosis.changed if diagnosis is not None else ()
 
 
-def closed_domains(state: RunState) -> dict[str, tuple[str, ...]]:
-    """Return, per agent that works on sub-tasks, the domains that no answer opens (semantics 5, envelope)."""
+def mask_agents(state: RunState, node: NodeState) -> tuple[AgentSpec, ...]:
+    """Return the agents whose mask an answer about `node` can set: who works on it, who it is a copy of, who could."""
+    present = state.assigned[node.id]
+    names = dict.fromkeys([present, base_agent(present), *(agent.id for agent in able_agents(state, node))])
+    return tuple(state.agents[name] for name in names if name in state.agents)
+
+
+def closed_domains(state: RunState, node: NodeState) -> dict[str, tuple[str, ...]]:
+    """Return, per agent of `mask_agents`, the domains that no answer opens (semantics 5, envelope)."""
     forbidden = forbidden_domains(_proposal(state).contract)
     return {
         str(agent.id): tuple(
             sorted({*forbidden, *(str(name) for name, value in agent.mask.values if value == MASK_MIN)})
         )
-        for agent in sorted(state.agents.values(), key=lambda each: each.id)
-        if agent.role == "generate"
+        for agent in mask_agents(state, node)
     }
 
 

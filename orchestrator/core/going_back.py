@@ -83,6 +83,7 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
         reason = "source_changed"
     agents = () if changed else tuple(str(agent.id) for agent in able_agents(state, node))
     domains = helpful_domains(state, node)
+    closed = closed_domains(state, node)
     choices: list[ChoiceId] = ["retry"]
     if domains:
         choices.append("set_mask")
@@ -102,9 +103,9 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
             choices=tuple(choices),
             agents=agents,
             domains=domains,
-            closed=closed_domains(state),
+            closed=closed,
             sources=changed,
-            schema=answer_schema(tuple(choices), agents),
+            schema=answer_schema(tuple(choices), agents, tuple(closed)),
         )
     )
 

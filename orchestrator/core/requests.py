@@ -69,7 +69,8 @@ class Request:
     domains: tuple[str, ...] = ()
     """For `set_mask`: domains whose value may help, such as the one that is lacking."""
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Per agent, the domains that no answer opens: forbidden by the contract, or at -1.00 (semantics 5)."""
+    """Per agent that `set_mask` may name (who works on the sub-task, or could), the domains that no answer opens:
+    forbidden by the contract, or at -1.00 (semantics 5)."""
     sources: tuple[str, ...] = ()
     """For reason `source_changed`: the cited sources that are no longer what was read."""
     schema: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -155,19 +156,23 @@ ANSWER_VALUES: Mapping[ChoiceId, tuple[str, ...]] = {
 """The values that go with each choice; `guidance` may be left out, the others are needed."""
 
 
-def answer_schema(choices: tuple[ChoiceId, ...], agents: tuple[str, ...] = ()) -> dict[str, JsonValue]:
+def answer_schema(
+    choices: tuple[ChoiceId, ...], agents: tuple[str, ...] = (), masked: tuple[str, ...] = ()
+) -> dict[str, JsonValue]:
     """Return the JSON schema that an answer to a request with these choices has to match.
 
-    `agents`: those that `reassign` may name; with none, any text. Closed domains are `check_answer`'s to refuse.
+    `agents`: those that `reassign` may name, `masked`: those that `set_mask` may; with none, any text. Closed domains
+    are `check_answer`'s to refuse.
     """
-    return {"oneOf": [_choice_schema(choice, agents) for choice in choices]}
+    able = {"reassign": agents, "set_mask": masked}
+    return {"oneOf": [_choice_schema(choice, able.get(choice, ())) for choice in choices]}
 
 
 def _choice_schema(choice: ChoiceId, agents: tuple[str, ...]) -> dict[str, JsonValue]:
     text: JsonValue = {"type": "string", "minLength": 1}
     values: dict[str, JsonValue] = {
         "guidance": {"type": "string"},
-        "agent": {"enum": list(agents)} if choice == "reassign" and agents else text,
+        "agent": {"enum": list(agents)} if agents else text,
         "domain": text,
         "value": {"type": "integer", "minimum": MASK_MIN, "maximum": MASK_MAX},
     }
@@ -187,8 +192,8 @@ class InvalidAnswer(ValueError):
 def check_answer(request: Request, answer: Answer) -> None:
     """Raise `InvalidAnswer` unless `answer` is one of the request's choices with exactly the values that it asks for.
 
-    What passes matches the request's schema. It may name only an agent that the request lists for `reassign`, and no
-    domain that the request lists as closed.
+    What passes matches the request's schema. It may name only an agent that the request lists for its choice, and no
+    domain that the request lists as closed to that agent.
     """
     if answer.choice not in request.choices:
         raise InvalidAnswer(
@@ -202,6 +207,11 @@ def check_answer(request: Request, answer: Answer) -> None:
         )
     if answer.choice == "set_mask" and not (answer.agent and answer.domain and answer.value is not None):
         raise InvalidAnswer("'set_mask' needs an agent, a domain and a value, e.g. A1 law.contracts 0.40")
+    if answer.choice == "set_mask" and request.closed and answer.agent not in request.closed:
+        able = ", ".join(request.closed)
+        raise InvalidAnswer(
+            f"{answer.agent!r} neither works on {request.node!r} nor can take it; set a value of one of: {able}"
+        )
     if answer.value is not None and not MASK_MIN <= answer.value <= MASK_MAX:
         raise InvalidAnswer(
             f"mask value {answer.value!r} (hundredths) is outside {MASK_MIN}..{MASK_MAX}; give one from -1.00 to 1.00"

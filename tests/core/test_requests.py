@@ -22,7 +22,7 @@ from orchestrator.core.requests import (
     answer_schema,
     check_answer,
 )
-from tests.core.builders import failure, n, plan, proposal
+from tests.core.builders import MEDICINE, failure, n, plan, proposal
 from tests.core.simulation import Simulation, fails
 
 ALL: tuple[ChoiceId, ...] = get_args(ChoiceId)
@@ -121,11 +121,28 @@ def test_values_that_a_choice_does_not_take_are_refused() -> None:
         check_answer(request(), Answer(choice="accept", agent="A1", value=3))
 
 
+@pytest.mark.parametrize("name", ["A3", "V1", "A9"])
+def test_only_the_mask_of_an_agent_that_can_take_the_sub_task_is_set(name: str) -> None:
+    """A3 performs another operation and V1 only checks; A2 could take over from A1."""
+    run = Simulation(proposal(plan("a>b")), {"a": [fails(failure("domain_closed", domain=MEDICINE))] * 9})
+    run.run()
+    (asked,) = run.requests()
+    assert set(asked.closed) == {"A1", "A2"}
+    for able in ("A1", "A2"):
+        check_answer(asked, Answer(choice="set_mask", agent=able, domain=MEDICINE, value=40))
+    unable = Answer(choice="set_mask", agent=name, domain=MEDICINE, value=40)
+    with pytest.raises(InvalidAnswer, match=f"'{name}' neither works on 'a' nor can take it.*one of: A1, A2"):
+        check_answer(asked, unable)
+    assert not Draft202012Validator(dict(asked.schema)).is_valid(
+        {"choice": "set_mask", "agent": name, "domain": MEDICINE, "value": 40}
+    )
+
+
 def test_a_request_says_what_its_answers_look_like() -> None:
     run = Simulation(proposal(plan("a>b")), {"a": [fails(failure("tool_missing"))] * 9})
     run.run()
     (asked,) = run.requests()
-    assert asked.schema == answer_schema(asked.choices, asked.agents)
+    assert asked.schema == answer_schema(asked.choices, asked.agents, tuple(asked.closed))
     Draft202012Validator.check_schema(asked.schema)
 
 
