@@ -95,9 +95,10 @@ def _aim(task: Task, lang: Lang) -> str:
                 "aim_research", lang, n=len(task.questions), questions=count(len(task.questions), "question")
             )
         case CompareTask():
-            return say(
+            aim = say(
                 "aim_compare", lang, items=listing(task.items, lang), aspects=listing(task.aspects, lang)
             )
+            return f"{aim} ({task.scope})" if task.scope else aim
         case SummariseTask():
             shown = "each_note" if task.per_document else "all_notes"
             return say("aim_summarise", lang, text=listing(task.topics, lang) or say(shown, lang))

@@ -11,6 +11,7 @@ from agents.planning.conditions import find_conditions
 from agents.planning.passages import Passage, read_passages
 from agents.planning.patterns.actions import requested_actions
 from agents.planning.patterns.check import read_check
+from agents.planning.patterns.choice import read_choice
 from agents.planning.patterns.compare import read_comparison
 from agents.planning.patterns.extract import read_extraction
 from agents.planning.patterns.outline import read_outline
@@ -163,7 +164,7 @@ def read_task(text: str, listed: tuple[str, ...]) -> Task | str | None:
     """
     if max(map(len, (text, *listed))) > LONGEST_SENTENCE:
         return None
-    for recognise in (read_extraction, read_comparison, read_check, read_outline, read_summary):
+    for recognise in (read_extraction, read_comparison, read_choice, read_check, read_outline, read_summary):
         task = recognise(text, listed)
         if task is not None:
             return task

@@ -23,6 +23,8 @@ class CompareTask:
     aspects: tuple[str, ...]
     assumed_aspects: bool = False
     """Whether the goal named no aspect, so that these are ours."""
+    scope: str = ""
+    """Under what circumstances they are compared ("for use on farms"), as typed."""
     kind: Literal["compare"] = "compare"
 
 

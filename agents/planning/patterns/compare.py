@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agents.planning.clauses import enumeration
@@ -34,7 +34,7 @@ _MARKER_EN = re.compile(
 _ON = re.compile(r"\s+on\s+", re.IGNORECASE)
 _RELATION = re.compile(
     r"\b(?:effects?|impacts?|influences?|dependen(?:ce|cy)|reliance|focus|spending|demands?|strain|load|pressure"
-    r"|limits?|restrictions?|rules?|data|information|emphasis|burden)$",
+    r"|limits?|restrictions?|rules?|data|information|emphasis|burden|uses?|used|deployment|installation|operation|work)$",
     re.IGNORECASE,
 )
 """Nouns that take `on` themselves: the `on` after one belongs to an aspect and begins no list of aspects."""
@@ -42,6 +42,16 @@ _LISTED_BY = re.compile(r"\s+(?:by|as to)\s+", re.IGNORECASE)
 _SEPARATOR_EN = re.compile(r",|\b(?:and|or)\b", re.IGNORECASE)
 _SEPARATOR_ZH = re.compile(r"[、，,和与及]")
 _BY = re.compile(r"\s+(?:by|for|over|as to)\s+", re.IGNORECASE)
+_SCOPE_EN = re.compile(
+    r"\s+(?P<scope>(?P<by>for|during|under|in|at|when)\s+(?!(?:terms of|regards? to|light of|respect to)\b)[^,]+?)"
+    r"(?=\s*,?\s+(?:by|as to|in terms of|with (?:respect|regard) to|regarding|concerning|according to|based on)\s"
+    r"|(?<!\buse)(?<!\bused)(?<!\bwork)\s*,?\s+on\s)",
+    re.IGNORECASE,
+)
+"""`A and B for use on farms by cost`: under what circumstances, between the things and the list of aspects."""
+_SCOPE_ZH = re.compile(r"(?:用)?(?P<scope>[在于][^，,、的]{1,16}?(?:时|中|下|期间|里|内|上))的")
+_OWNED_EN = re.compile(r"^(?P<item>.+?)['’]s?\s+(?P<aspect>[\w -]+)$")
+_OWNED_ZH = re.compile(r"^(?P<item>.+)的(?P<aspect>[^的]+)$")
 _TAIL_EN = re.compile(
     r"\s*,?\s*\b(?:as (?:follows|criteria)|as aspects|criteria|in a table|as a table|side by side|with each other)\s*$",
     re.IGNORECASE,
@@ -86,6 +96,7 @@ _ZH_TAKE = re.compile(r"^(?:对|将|把)(?P<rest>.+?)(?:进行|做|作|加以)(?
 class _Parts:
     items: tuple[str, ...]
     aspects: tuple[str, ...]
+    scope: str = ""
     ordered: bool = True
     """An order to compare; a question after the difference is one only if it names aspects."""
 
@@ -98,7 +109,7 @@ def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | N
     what it asks for.
 
     >>> read_comparison("Compare A and B on cost and safety", ())
-    CompareTask(items=('A', 'B'), aspects=('cost', 'safety'), assumed_aspects=False, kind='compare')
+    CompareTask(items=('A', 'B'), aspects=('cost', 'safety'), assumed_aspects=False, scope='', kind='compare')
     """
     body = text.strip(" 。.?？!！;；")
     parts = _english(body) or _chinese(body)
@@ -116,7 +127,9 @@ def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | N
     aspects = tuple(aspect for aspect in aspects if aspect not in items)
     if not aspects and not parts.ordered:
         return None
-    return CompareTask(items=items, aspects=aspects or ASSUMED_ASPECTS[lang], assumed_aspects=not aspects)
+    return CompareTask(
+        items=items, aspects=aspects or ASSUMED_ASPECTS[lang], assumed_aspects=not aspects, scope=parts.scope
+    )
 
 
 def _aspects_beside_list(body: str) -> tuple[str, ...]:
@@ -143,7 +156,10 @@ def _english(body: str) -> _Parts | None:
             if fixed and len(parts.items) < 2:
                 return None
             return _Parts(
-                items=parts.items, aspects=fixed or parts.aspects, ordered=form not in _EN_QUESTIONS
+                items=parts.items,
+                aspects=fixed or parts.aspects,
+                scope=parts.scope,
+                ordered=form not in _EN_QUESTIONS,
             )
     if _VERSUS.search(body) and not re.match(r"(?:what|why|how|when|where|who)\b", body, re.IGNORECASE):
         return _items_and_aspects(body)
@@ -152,6 +168,10 @@ def _english(body: str) -> _Parts | None:
 
 def _items_and_aspects(rest: str) -> _Parts:
     rest = _TAIL_EN.sub("", rest.strip())
+    scope = _scope_en(rest)
+    if scope is not None:
+        parts = _items_and_aspects(rest[: scope.start()] + rest[scope.end() :])
+        return replace(parts, scope=scope["scope"])
     marked = _MARKER_EN.search(rest) or _listed_by(rest) or _on(rest)
     if marked is None:
         found = [m for m in _BY.finditer(rest) if _plausible(rest, m)]
@@ -163,6 +183,29 @@ def _items_and_aspects(rest: str) -> _Parts:
         left_items = enumeration(_with_to(rest[: marked.start()]))
         return _Parts(items=left_items, aspects=enumeration(rest[marked.end() :]))
     return _shared_aspect(rest)
+
+
+def _scope_en(rest: str) -> re.Match[str] | None:
+    """Find the circumstances between two things and their aspects.
+
+    A preposition that stands in a thing already belongs to the things: `pumps in Arby and pumps in Bex on cost`.
+    """
+    for match in _SCOPE_EN.finditer(rest):
+        before = rest[: match.start()]
+        again = re.search(rf"\b{match['by']}\b", before, re.IGNORECASE)
+        if _plausible(rest, match) and not again and not _MARKER_EN.search(before) and not _on(before):
+            return None if re.search(r"\b(?:of|between)\b", before) else match
+    return None
+
+
+def _owned(members: tuple[str, ...], pattern: re.Pattern[str]) -> _Parts | None:
+    """Read `A's cost and B's cost`: each member is a thing with its aspect."""
+    pairs = [pattern.match(member) for member in members]
+    items = dict.fromkeys(pair["item"].strip() for pair in pairs if pair)
+    aspects = dict.fromkeys(pair["aspect"].strip() for pair in pairs if pair)
+    if None in pairs or len(items) < 2 or len(items) * len(aspects) != len(pairs):
+        return None
+    return _Parts(items=tuple(items), aspects=tuple(aspects))
 
 
 def _listed_by(rest: str) -> re.Match[str] | None:
@@ -193,6 +236,8 @@ def _plausible(rest: str, match: re.Match[str]) -> bool:
 def _shared_aspect(rest: str) -> _Parts:
     """Read `the cost and safety of A and B` and `the cost of A and that of B`."""
     members = enumeration(_with_to(rest))
+    if (owned := _owned(members, _OWNED_EN)) is not None:
+        return owned
     pairs = [
         re.match(r"(?:the\s+)?(?P<aspect>[^,]+?) of (?P<item>.+)$", member, re.IGNORECASE)
         for member in members
@@ -204,9 +249,15 @@ def _shared_aspect(rest: str) -> _Parts:
         if len(same) == len(members):
             return _Parts(items=tuple(p["item"].strip() for p in same), aspects=(first["aspect"].strip(),))
     split = re.match(
-        r"(?:the\s+)?(?P<aspects>.+?)\s+(?:of|between|for|in)\s+(?P<items>.+)$", rest, re.IGNORECASE
+        r"(?:the\s+)?(?P<aspects>.+?)\s+(?P<by>of|between|for|in)\s+(?P<items>.+)$", rest, re.IGNORECASE
     )
-    if split and len(enumeration(_with_to(split["items"]))) > 1 and not _VERSUS.search(split["aspects"]):
+    own = split and split["by"].casefold() in ("for", "in") and all(f" {split['by']} " in m for m in members)
+    if (
+        split
+        and not own
+        and len(enumeration(_with_to(split["items"]))) > 1
+        and not _VERSUS.search(split["aspects"])
+    ):
         aspects = enumeration(split["aspects"])
         if all(len(aspect.split()) <= 4 for aspect in aspects):
             return _Parts(items=enumeration(_with_to(split["items"])), aspects=aspects)
@@ -246,6 +297,11 @@ def _zh_of(rest: str) -> _Parts:
     The last one, or the first one if a list stands between the two (`甲和乙的成本和对产量的影响`).
     """
     text = re.sub(r"(?:之间)?(?:的)?(?:主要)?(?:区别|差异|差别|不同|异同|优劣|高低|好坏)$", "", rest)
+    scope = _SCOPE_ZH.search(text)
+    if scope and len(_zh_items(text[: scope.start()])) > 1:
+        return replace(_zh_of(f"{text[: scope.start()]}的{text[scope.end() :]}"), scope=scope["scope"])
+    if (owned := _owned(enumeration(text), _OWNED_ZH)) is not None:
+        return owned
     found = list(re.finditer("的", text))
     if found and _SEPARATOR_ZH.search(text[found[0].end() : found[-1].start()]):
         found = [*found[1:], found[0]]

@@ -12,6 +12,7 @@ class Case:
     items: tuple[str, ...]
     aspects: tuple[str, ...]
     listed: tuple[str, ...] = ()
+    scope: str = ""
 
 
 CASES = (
@@ -21,6 +22,17 @@ CASES = (
     ),
     Case("Compare A with B in terms of noise", ("A", "B"), ("noise",)),
     Case("Compare the cost of A and the cost of B", ("A", "B"), ("cost",)),
+    Case(
+        "Compare boats and barges for use on lakes by cost and noise",
+        ("boats", "barges"),
+        ("cost", "noise"),
+        scope="for use on lakes",
+    ),
+    Case("Compare boats with barges in winter on cost", ("boats", "barges"), ("cost",), scope="in winter"),
+    Case("Compare pumps in Arby and pumps in Bex on cost", ("pumps in Arby", "pumps in Bex"), ("cost",)),
+    Case("Compare the boat's price with the barge's price", ("boat", "barge"), ("price",)),
+    Case("比较小船的成本和驳船的成本", ("小船", "驳船"), ("成本",)),
+    Case("比较小船、驳船在湖上使用时的成本和噪声", ("小船", "驳船"), ("成本", "噪声"), scope="在湖上使用时"),
     Case("Compare item 1 and item 2, focusing on noise", ("item 1", "item 2"), ("noise",)),
     Case(
         "What is the difference between TCP and UDP regarding reliability?", ("TCP", "UDP"), ("reliability",)
@@ -64,7 +76,9 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.text)
 def test_items_and_aspects_are_told_apart(case: Case) -> None:
-    assert read_comparison(case.text, case.listed) == CompareTask(items=case.items, aspects=case.aspects)
+    assert read_comparison(case.text, case.listed) == CompareTask(
+        items=case.items, aspects=case.aspects, scope=case.scope
+    )
 
 
 @pytest.mark.parametrize(
