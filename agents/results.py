@@ -21,6 +21,23 @@ that may answer lies in a domain that the mask closes on this path; `limit_reach
 the search."""
 
 
+ClosedBy = Literal["contract", "person", "plan"]
+"""`contract`: the task contract forbids it; `person`: a person set the mask's value; `plan`: the mask as designed, or
+as a repair left it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedDomain:
+    """A knowledge domain that a mask closes, and who closed it."""
+
+    domain: str
+    agent: str
+    """Whose mask closes it."""
+    value: int
+    """Hundredths."""
+    by: ClosedBy
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestion:
     """A question or field that stays open, and what was tried."""
@@ -31,6 +48,8 @@ class OpenQuestion:
     """The queries, in order."""
     nearest: str | None = None
     """`path:line` of the nearest material, for a person to look at."""
+    closed: tuple[ClosedDomain, ...] = ()
+    """For `domain_closed`: the domains that keep it open, best match first. Filled in by the check stage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

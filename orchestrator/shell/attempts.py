@@ -20,7 +20,7 @@ from graphs.contract import Lang, TaskContract
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import Verification
-from orchestrator.core.closed_domains import closed_domain
+from orchestrator.core.closed_domains import closed_domain, with_closed_domains
 from orchestrator.core.events import (
     AttemptFailed,
     AttemptProduced,
@@ -301,8 +301,13 @@ class _Orders:
         )
 
     def finalised(self, result: WorkResult) -> WorkResult:
-        """Return the result with the leak marks of the inputs on the claims that it carries on (semantics 2)."""
-        return replace(result, output=with_carried_marks(result.output, self._inputs.values()))
+        """Return the result as it is kept.
+
+        With the leak marks of the inputs on the claims that it carries on (semantics 2), and the closed domains at the
+        questions that they keep open.
+        """
+        output = with_closed_domains(result, self.agent.mask, self.contract)
+        return replace(result, output=with_carried_marks(output, self._inputs.values()))
 
 
 def judge_attempt(

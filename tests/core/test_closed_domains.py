@@ -8,10 +8,11 @@ from typing import Literal
 import pytest
 
 from agents.evidence import Taint
-from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
+from agents.results import ClosedDomain, Need, OpenQuestion, WorkOutput, WorkResult
 from masks.domains import DomainId
-from orchestrator.core.closed_domains import closed_domain
-from tests.core.builders import CONTRACT, CONTRACTS, MEDICINE
+from masks.vector import MaskChange, new_mask
+from orchestrator.core.closed_domains import closed_domain, with_closed_domains
+from tests.core.builders import CONTRACT, CONTRACTS, DATABASES, FORBIDDEN, MEDICINE
 
 LEFT = OpenQuestion(question="Why?", reason="domain_closed", searched=("why",))
 LENIENT = replace(CONTRACT, allow_unresolved=True)
@@ -69,3 +70,47 @@ def test_where_the_question_may_stay_open_it_does(contract: object) -> None:
 )
 def test_what_stops_nothing(work: WorkResult) -> None:
     assert closed_domain(work, {CONTRACTS}, CONTRACT) is None
+
+
+MASK = new_mask("A1", {MEDICINE: -100})
+
+
+@pytest.mark.parametrize("forbidden", [f"domain:{MEDICINE}", "domain:med"])
+def test_a_question_left_open_names_the_domain_that_the_contract_forbids(forbidden: str) -> None:
+    contract = replace(LENIENT, forbidden=("no guessing", forbidden))
+    (question,) = with_closed_domains(needing(MEDICINE), MASK, contract).open_questions
+    assert question.closed == (ClosedDomain(domain=MEDICINE, agent="A1", value=-100, by="contract"),)
+    assert replace(question, closed=()) == LEFT
+
+
+@pytest.mark.parametrize(
+    ("author", "by"), [("user", "person"), ("person", "person"), ("controller", "plan"), (None, "plan")]
+)
+def test_it_names_who_closed_it_last(author: str | None, by: str) -> None:
+    changes = (
+        MaskChange(version=2, domain=MEDICINE, old=0, new=-50, author="user", reason="r", operation="set"),
+        MaskChange(
+            version=3, domain=MEDICINE, old=-50, new=-100, author=author or "", reason="r", operation="set"
+        ),
+    )
+    mask = MASK if author is None else replace(MASK, version=3, changes=changes)
+    (question,) = with_closed_domains(needing(MEDICINE), mask, LENIENT).open_questions
+    assert [one.by for one in question.closed] == [by]
+
+
+def test_only_silent_domains_of_that_question_are_named_the_best_match_first() -> None:
+    work = needing(MEDICINE)
+    needs = (
+        replace(work.needs[0], match=0.2),
+        replace(work.needs[0], domain=CONTRACTS, match=0.7),
+        replace(work.needs[0], domain=DATABASES, band="BACKGROUND", match=0.9),
+        replace(work.needs[0], domain=FORBIDDEN, question="Who?", match=0.9),
+    )
+    (question,) = with_closed_domains(replace(work, needs=needs), MASK, LENIENT).open_questions
+    assert [(one.domain, one.value) for one in question.closed] == [(CONTRACTS, 0), (MEDICINE, -100)]
+
+
+def test_a_question_that_is_open_for_another_reason_names_none() -> None:
+    left = replace(LEFT, reason="not_found")
+    work = replace(needing(MEDICINE), output=WorkOutput(text="x", open_questions=(left,)))
+    assert with_closed_domains(work, MASK, LENIENT).open_questions == (left,)

@@ -258,3 +258,12 @@ async def test_a_needed_domain_that_nothing_requires_goes_to_a_person_unless_que
     done = await stage.execute(lenient)
     assert (done.status, done.gaps) == ("partial", ("Why?: left open",))
     assert stage.bodies(lenient, AttemptProduced)[0].needs == (need,)
+    english, chinese = (render_markdown(stage.report(lenient), lang) for lang in ("en", "zh"))
+    assert f"closes: {MEDICINE}, which the plan puts at 0.00 in the mask of A1" in english
+    assert f"：{MEDICINE}（方案在 A1 的蒙版中设为 0.00）" in chinese
+
+    shut = replace(CONTRACT, allow_unresolved=True, forbidden=(f"domain:{MEDICINE}",))
+    forbidding = stage.approved(proposal(plan("a>b"), contract=shut))
+    await stage.execute(forbidding)
+    told = render_markdown(stage.report(forbidding), "en")
+    assert f"{MEDICINE}, which the task contract forbids" in told

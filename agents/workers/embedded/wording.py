@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from agents.results import OpenReason
+from agents.results import ClosedBy, OpenReason
 from graphs.contract import Lang
 
 
@@ -40,6 +40,8 @@ class Phrases:
     """With `n`: rows of a table."""
     nothing_found: str
     reasons: Mapping[OpenReason, str]
+    closed_by: Mapping[ClosedBy, str]
+    """With `domain`, `agent`, `value`."""
 
 
 PHRASES: Final[Mapping[Lang, Phrases]] = {
@@ -72,6 +74,11 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
             "domain_closed": "the material lies in a domain that the mask closes",
             "limit_reached": "a limit ended the search",
         },
+        closed_by={
+            "contract": "{domain}, which the task contract forbids",
+            "person": "{domain}, which a person set to {value} in the mask of {agent}",
+            "plan": "{domain}, which the plan puts at {value} in the mask of {agent}",
+        },
     ),
     "zh": Phrases(
         report="报告",
@@ -101,6 +108,11 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
             "not_answerable": "笔记没有回答",
             "domain_closed": "材料所在的知识域被蒙版关闭",
             "limit_reached": "检索因限额结束",
+        },
+        closed_by={
+            "contract": "{domain}（任务合同禁止）",
+            "person": "{domain}（由人在 {agent} 的蒙版中设为 {value}）",
+            "plan": "{domain}（方案在 {agent} 的蒙版中设为 {value}）",
         },
     ),
 }

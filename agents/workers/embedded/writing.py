@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from agents.citations import anchor
 from agents.evidence import Claim
-from agents.results import OpenQuestion
+from agents.results import ClosedDomain, OpenQuestion
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
 from graphs.contract import Lang
+from masks.bands import format_mask_value
 from masks.leaks.markers import LeakMarker, find_markers, render_marker
 
 _FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
@@ -79,13 +80,20 @@ def page(parts: Iterable[str]) -> str:
 
 def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
     queries = phrases.separator.join(one_line(query) for query in question.searched)
+    closed = phrases.separator.join(_closed(domain, phrases) for domain in question.closed)
     facts = [
-        phrases.reasons[question.reason],
+        phrases.reasons[question.reason] + (f"{phrases.colon}{closed}" if closed else ""),
         f"{phrases.searched}{phrases.colon}{queries}" if queries else phrases.not_searched,
     ]
     if question.nearest:
         facts.append(f"{phrases.nearest}{phrases.colon}{one_line(question.nearest)}")
     return " · ".join(facts)
+
+
+def _closed(closed: ClosedDomain, phrases: Phrases) -> str:
+    return phrases.closed_by[closed.by].format(
+        domain=closed.domain, agent=closed.agent, value=format_mask_value(closed.value)
+    )
 
 
 def _row(cells: Sequence[str]) -> str:

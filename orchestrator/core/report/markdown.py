@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from agents.citations import find_anchors
 from agents.evidence import LeakMark
-from agents.results import OpenQuestion
+from agents.results import ClosedDomain, OpenQuestion
 from graphs.contract import Lang
 from masks.bands import format_mask_value
 from orchestrator.core.report.body import is_exact_quote, render_text
@@ -139,6 +139,9 @@ class _Page:
     def _open_question(self, question: OpenQuestion) -> str:
         words = self._words
         facts = [words.reasons[question.reason]]
+        if question.closed:
+            closed = words.separator.join(self._closed(domain) for domain in question.closed)
+            facts[0] += f"{words.colon}{closed}"
         queries = words.separator.join(inert(query) for query in question.searched)
         facts.append(f"{words.searched}{words.colon}{queries}" if queries else words.not_searched)
         if question.nearest:
@@ -155,6 +158,13 @@ class _Page:
     def _domain(self, domain: str) -> str:
         name = self._names.get(domain)
         return f"{inert(name)} ({inert(domain)})" if name else inert(domain)
+
+    def _closed(self, closed: ClosedDomain) -> str:
+        return self._words.closed_by[closed.by].format(
+            domain=self._domain(closed.domain),
+            agent=inert_part(closed.agent),
+            value=format_mask_value(closed.value),
+        )
 
     def _mark(self, mark: LeakMark) -> str:
         declared = self._words.declared if mark.declared else self._words.undeclared
@@ -222,8 +232,9 @@ def _shown(citation: Citation) -> str:
 
 
 def _shows_question(body: str, question: OpenQuestion) -> bool:
-    """Say whether the text names the question as open: with all queries that were made."""
-    return all(part in body for part in (question.question, *question.searched))
+    """Say whether the text names the question as open: with every query made and every domain that closes it."""
+    closed = [one.domain for one in question.closed]
+    return all(part in body for part in (question.question, *question.searched, *closed))
 
 
 def _anchored(block: str) -> list[str]:

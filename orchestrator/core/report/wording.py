@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from agents.results import OpenReason, WorkMode
+from agents.results import ClosedBy, OpenReason, WorkMode
 from graphs.contract import Lang
 from orchestrator.core.claims import (
     CheckOutcome,
@@ -62,6 +62,8 @@ class Words:
     outcomes: Mapping[RunOutcome, str]
     modes: Mapping[WorkMode, str]
     reasons: Mapping[OpenReason, str]
+    closed_by: Mapping[ClosedBy, str]
+    """With `domain`, `agent`, `value`."""
     checks_ended: Mapping[CheckOutcome, str]
 
 
@@ -119,6 +121,11 @@ WORDS: Final[Mapping[Lang, Words]] = {
             "domain_closed": "the material lies in a domain that the mask closes",
             "limit_reached": "a limit ended the search",
         },
+        closed_by={
+            "contract": "{domain}, which the task contract forbids",
+            "person": "{domain}, which a person set to {value} in the mask of {agent}",
+            "plan": "{domain}, which the plan puts at {value} in the mask of {agent}",
+        },
         checks_ended={
             "passed": "passed",
             "qualified": "qualified",
@@ -172,6 +179,11 @@ WORDS: Final[Mapping[Lang, Words]] = {
             "not_answerable": "笔记没有回答",
             "domain_closed": "材料所在的知识域被蒙版关闭",
             "limit_reached": "检索因限额结束",
+        },
+        closed_by={
+            "contract": "{domain}（任务合同禁止）",
+            "person": "{domain}（由人在 {agent} 的蒙版中设为 {value}）",
+            "plan": "{domain}（方案在 {agent} 的蒙版中设为 {value}）",
         },
         checks_ended={
             "passed": "通过",
