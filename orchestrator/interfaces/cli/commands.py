@@ -74,7 +74,8 @@ def plan(
     forbid: Forbid = None,
     file: File = None,
 ) -> int:
-    from orchestrator.interfaces.cli.bodies.drafting import Draft, plan
+    from orchestrator.interfaces.cli.bodies.running import plan
+    from orchestrator.interfaces.cli.bodies.starting import Draft
 
     draft = Draft(
         goal=goal,
@@ -128,8 +129,8 @@ def run(
     forbid: Forbid = None,
     approve: Annotated[bool, typer.Option("--approve")] = False,
 ) -> int:
-    from orchestrator.interfaces.cli.bodies.drafting import Draft
     from orchestrator.interfaces.cli.bodies.running import run
+    from orchestrator.interfaces.cli.bodies.starting import Draft
 
     draft = Draft(
         goal=what,

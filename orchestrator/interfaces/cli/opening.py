@@ -1,7 +1,7 @@
 """Open the run store and the workshop, each only when a command needs it.
 
-This and `commands` are the only places that import our own modules inside functions: `maskgrad --help` and the
-completion of a shell must not wait for pydantic, numpy, LangGraph and an embedder that they don't use.
+This, `commands` and `bodies.starting` are the only places that import our own modules inside functions: `maskgrad
+--help` and the completion of a shell must not wait for pydantic, numpy, LangGraph and an embedder that they don't use.
 """
 
 # ruff: noqa: PLC0415
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from masks.domains import DomainRegistry
+    from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
     from orchestrator.shell.wiring import Workshop
@@ -22,6 +23,14 @@ def open_store(settings: Settings) -> RunStore:
     from orchestrator.shell.store.sqlite_store import SqliteStore
 
     return SqliteStore(settings.store_path)
+
+
+def open_desk(store: RunStore) -> Desk:
+    """Return a desk on `store`, for deciding on runs without drafting or executing any."""
+    from orchestrator.desk import OpenDesk
+    from orchestrator.shell.clock import SystemClock
+
+    return OpenDesk(store=store, clock=SystemClock(), registry=open_registry())
 
 
 def open_shop(settings: Settings, store: RunStore) -> Workshop:

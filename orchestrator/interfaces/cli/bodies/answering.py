@@ -11,13 +11,13 @@ from orchestrator.core.errors import UnknownRequest
 from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.requests import Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
+from orchestrator.desk import answer as hand_over
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import answer as hand_over
 from orchestrator.shell.store.errors import AlreadyRecorded
 
 _VALUES: Final[dict[ChoiceId, tuple[str, ...]]] = {
@@ -61,7 +61,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     typed = _typed(state, wanted, reply, session.registry)
     try:
-        hand_over(session.shop(), request, typed, by=BY)
+        hand_over(session.desk(), request, typed, by=BY)
     except AlreadyRecorded:
         raise _answered_before(session, request, run) from None
     lease = living_lease(session, run)

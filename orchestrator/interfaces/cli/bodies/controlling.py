@@ -5,13 +5,13 @@ from __future__ import annotations
 from orchestrator.core.errors import WrongState
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED
+from orchestrator.desk import post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
-from orchestrator.interfaces.cli.bodies.executing import execute_quietly
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
+from orchestrator.interfaces.cli.bodies.starting import execute_quietly
 from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import post_control
 
 
 def pause(session: Session, run: str) -> Result:
@@ -23,7 +23,7 @@ def pause(session: Session, run: str) -> Result:
         raise WrongState(
             run, state.status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}"
         )
-    post_control(session.shop(), name, "pause", by=BY)
+    post_control(session.desk(), name, "pause", by=BY)
     note = session.pick(
         f"asked; attempts under way are finished. Go on with: maskgrad resume {run}",
         f"已请求；进行中的尝试会先完成。继续：maskgrad resume {run}",
@@ -37,7 +37,7 @@ def cancel(session: Session, run: str) -> Result:
     While a process executes it, that process ends it. Otherwise it is ended here.
     """
     name = RunId(run)
-    state = post_control(session.shop(), name, "cancel", by=BY)
+    state = post_control(session.desk(), name, "cancel", by=BY)
     if state.status not in ENDED and living_lease(session, name) is None:
         state = execute_quietly(session, name)
     if state.status in ENDED:

@@ -7,13 +7,13 @@ from typing import Final
 
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
+from orchestrator.desk import approve as approve_revision
+from orchestrator.desk import reject as reject_proposal
+from orchestrator.desk import request_changes as record_changes
 from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import approve as approve_revision
-from orchestrator.run import reject as reject_proposal
-from orchestrator.run import request_changes as record_changes
 
 BY: Final = "cli"
 """How an approval or answer came in, in the log."""
@@ -31,7 +31,7 @@ def approve(session: Session, token: str) -> Result:
             zh=f"{token!r} 没有指明要批准的修订版；可接受：ID@REV-HASH8，即 `maskgrad review ID` 的最后一行",
         )
     state = approve_revision(
-        session.shop(), RunId(match["run"]), int(match["revision"]), match["hash"], by=BY
+        session.desk(), RunId(match["run"]), int(match["revision"]), match["hash"], by=BY
     )
     return _decided(
         state,
@@ -43,7 +43,7 @@ def approve(session: Session, token: str) -> Result:
 
 def reject(session: Session, run: str, note: str) -> Result:
     """Reject the proposal under review; raises `WrongState` outside of a review."""
-    state = reject_proposal(session.shop(), RunId(run), note)
+    state = reject_proposal(session.desk(), RunId(run), note)
     return _decided(state, session.pick("rejected; the run has ended", "已拒绝；运行已结束"))
 
 
@@ -55,7 +55,7 @@ def request_changes(session: Session, run: str, note: str) -> Result:
             en=f"the note {note!r} says nothing; accepted: what should be different, in your words",
             zh=f"说明 {note!r} 为空；可接受：用您的话说明希望的改动",
         )
-    state = record_changes(session.shop(), RunId(run), note)
+    state = record_changes(session.desk(), RunId(run), note)
     return _decided(
         state,
         session.pick(

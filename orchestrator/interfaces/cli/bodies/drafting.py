@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agents.planning.embedded import EmptyGoal
@@ -13,30 +13,13 @@ from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
-from orchestrator.interfaces.cli.bodies.reviewing import review_result
+from orchestrator.interfaces.cli.bodies.starting import Draft
 from orchestrator.interfaces.cli.problems import UsageProblem
-from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import goal_of, revise, submit
 from orchestrator.shell.editing.changes import changes_between
 from orchestrator.shell.editing.document import from_document, goal_of_document
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What a draft is asked for with, as it was typed."""
-
-    goal: str
-    sources: tuple[str, ...]
-    allow_unresolved: bool
-    forbid: tuple[str, ...]
-    file: str | None
-
-
-def plan(session: Session, draft: Draft) -> Result:
-    """Draft a run and return its review; raises as `draft_run` does."""
-    return review_result(session, draft_run(session, draft))
 
 
 def draft_run(session: Session, draft: Draft) -> RunState:
@@ -51,7 +34,6 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     if not draft.goal.strip():
         raise EmptyGoal(draft.goal)
     options = _options(draft, session.registry)
-    session.talk("reading the notes and drafting …", "正在读取资料并起草……")
     return _submit(session, draft, options)
 
 
@@ -68,7 +50,6 @@ def _from_file(session: Session, draft: Draft) -> RunState:
     _refuse_beside_file(draft)
     text = read_text(draft.file)
     goal = goal_of_document(text)
-    session.talk("reading the notes and drafting …", "正在读取资料并起草……")
     shop = session.shop()
     edited = from_document(text, draft_proposal(shop, goal, ProposalOptions()), shop.registry, rebase=True)
     if not goal.sources and _searches(edited):

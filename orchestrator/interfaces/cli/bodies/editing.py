@@ -17,13 +17,13 @@ from masks.domains import DomainRegistry
 from orchestrator.core.errors import InvalidProposal, WrongState
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.state import RunState
+from orchestrator.desk import revise
 from orchestrator.interfaces.cli.bodies.documents import read_text
 from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, run_document
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import revise
 from orchestrator.shell.editing.changes import changes_between
 from orchestrator.shell.editing.checks import check_proposal
 from orchestrator.shell.editing.consequences import consequences
@@ -98,7 +98,7 @@ def _saved(session: Session, state: RunState, edited: Proposal, changes: tuple[s
             zh=f"运行 {state.run!r} 已被他人修改；此文本针对修订版 {read}。"
             f"请先查看新版本：maskgrad review {state.run}",
         )
-    return revise(session.shop(), state.run, edited, changes)
+    return revise(session.desk(), state.run, edited, changes)
 
 
 def under_review(session: Session, run: str) -> RunState:

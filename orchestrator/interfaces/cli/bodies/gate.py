@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from orchestrator.core.errors import InvalidProposal, StaleApproval
 from orchestrator.core.state import RunState
+from orchestrator.desk import approve, reject, request_changes
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.editing import edit_in_editor
 from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
@@ -15,7 +16,6 @@ from orchestrator.interfaces.cli.bodies.reviewing import review_text
 from orchestrator.interfaces.cli.bodies.summaries import approval_of
 from orchestrator.interfaces.cli.problems import Problem
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import approve, reject, request_changes
 
 
 def pass_gate(session: Session, state: RunState) -> RunState:
@@ -62,7 +62,7 @@ def _decide(session: Session, state: RunState, typed: str) -> RunState | None:
             return _note(session, state, (note or "").strip())
         case "4":
             note = session.streams.ask(session.pick("why (may be empty): ", "原因（可为空）："))
-            return reject(session.shop(), state.run, (note or "").strip())
+            return reject(session.desk(), state.run, (note or "").strip())
         case "5":
             return None
         case _:
@@ -73,7 +73,7 @@ def _approve(session: Session, state: RunState) -> RunState:
     """Approve what was shown. If another process changed it meanwhile, say so: the new revision is shown next."""
     assert state.sha256 is not None, "a run in review has a hash"
     try:
-        return approve(session.shop(), state.run, proposal_of(state).revision, state.sha256, by=BY)
+        return approve(session.desk(), state.run, proposal_of(state).revision, state.sha256, by=BY)
     except StaleApproval as error:
         session.streams.talk(error.message(session.lang))
         return run_state(session, state.run)
@@ -90,7 +90,7 @@ def _edit(session: Session, state: RunState) -> RunState:
 def _note(session: Session, state: RunState, note: str) -> RunState:
     if not note:
         return state
-    after = request_changes(session.shop(), state.run, note)
+    after = request_changes(session.desk(), state.run, note)
     session.talk(
         "written down as a request for changes; nothing was approved. Make the change with 2 (edit)",
         "已记为修改请求；没有批准任何内容。可用 2（编辑）进行修改",

@@ -9,24 +9,28 @@ from typing import Final
 from orchestrator.core.errors import WrongState
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED, RunState
+from orchestrator.desk import approve as approve_revision
+from orchestrator.desk import post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
-from orchestrator.interfaces.cli.bodies.drafting import Draft, draft_run
-from orchestrator.interfaces.cli.bodies.executing import execute_shown
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
 from orchestrator.interfaces.cli.bodies.looking import living_lease, proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
-from orchestrator.interfaces.cli.bodies.reviewing import waiting_result
+from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
+from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import approve as approve_revision
-from orchestrator.run import post_control, run_again
 from orchestrator.shell.store.errors import UnknownRun
 
 APPROVED_UNSEEN: Final = "--approve"
 """How an approval by `run --approve` stands in the log."""
 
 _YAML: Final = (".yaml", ".yml")
+
+
+def plan(session: Session, draft: Draft) -> Result:
+    """Draft a run and return its review; raises as `draft_run` does."""
+    return review_result(session, draft_run(session, draft))
 
 
 def run(session: Session, draft: Draft, *, approve: bool) -> Result:
@@ -41,7 +45,7 @@ def run(session: Session, draft: Draft, *, approve: bool) -> Result:
         if approve:
             assert state.sha256 is not None, "a run in review has a hash"
             revision = proposal_of(state).revision
-            approve_revision(session.shop(), state.run, revision, state.sha256, by=APPROVED_UNSEEN)
+            approve_revision(session.desk(), state.run, revision, state.sha256, by=APPROVED_UNSEEN)
         elif session.interactive:
             state = pass_gate(session, state)
             if state.status in ENDED or state.status == "reviewing":
@@ -57,14 +61,16 @@ def resume(session: Session, run: str) -> Result:
     Raises `WrongState` for a run that was never approved; a run that ended is only shown.
     """
     name = RunId(run)
+    # Read before the state: a request that is folded in between the two readings is then in one of them.
+    waits = _pause_waits(session, name)
     state = run_state(session, run)
     if state.status in ENDED:
         return outcome_of(session, state)
     if state.status in ("drafting", "reviewing"):
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
     lease = living_lease(session, name)
-    if state.paused or _pause_waits(session, name):
-        post_control(session.shop(), name, "continue", by=BY)
+    if state.paused or waits:
+        post_control(session.desk(), name, "continue", by=BY)
         if lease is not None:
             note = session.pick(
                 f"asked {lease.holder} to go on. Follow it with: maskgrad watch {run}",
@@ -75,7 +81,7 @@ def resume(session: Session, run: str) -> Result:
 
 
 def _pause_waits(session: Session, run: RunId) -> bool:
-    """Whether a request to pause was left behind by an executor that went away: it would hold the next one up."""
+    """Whether a request to pause was not taken up yet; one that a dead executor left would hold the next one up."""
     return any(message.kind == "pause" for message in session.store().pending(run))
 
 
@@ -85,7 +91,7 @@ def _opened(session: Session, draft: Draft) -> RunState:
         _refuse_draft_options(draft)
         state = run_state(session, draft.goal)
         if state.status in ENDED:
-            state = run_again(session.shop(), state.run)
+            state = copy_run(session, state.run)
             session.talk(
                 f"{draft.goal} has ended; its proposal is run again as {state.run}",
                 f"{draft.goal} 已结束；以新运行 {state.run} 再次执行其方案",

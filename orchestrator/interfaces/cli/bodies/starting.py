@@ -1,0 +1,96 @@
+"""Where work starts: say so at once, then load what drafting and executing need.
+
+Loading LangGraph, and the embedder at its first use, takes seconds. A person sees a line before that, and every
+command that only looks or decides does without it.
+"""
+
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from agents.retrieval.reading import NOTE_SUFFIXES
+from orchestrator.core.ids import RunId
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
+
+COUNTED: Final = 10_000
+"""Files of a folder that are counted before work starts; a person must not wait for a number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a draft is asked for with, as it was typed."""
+
+    goal: str
+    sources: tuple[str, ...]
+    allow_unresolved: bool
+    forbid: tuple[str, ...]
+    file: str | None
+
+
+def draft_run(session: Session, draft: Draft) -> RunState:
+    """Draft a run and return it in review; raises as `orchestrator.interfaces.cli.bodies.drafting.draft_run`."""
+    if draft.file is not None:
+        file = one_line(draft.file)
+        session.talk(f"reading {file} and drafting …", f"正在读取 {file} 并起草……")
+    elif draft.goal.strip():
+        session.talk(*_reading(draft.sources))
+    from orchestrator.interfaces.cli.bodies.drafting import draft_run as really
+
+    return really(session, draft)
+
+
+def copy_run(session: Session, run: RunId) -> RunState:
+    """Make a new run of an approved proposal; raises as `orchestrator.run.run_again`."""
+    from orchestrator.run import run_again
+
+    return run_again(session.shop(), run)
+
+
+def execute_shown(session: Session, run: RunId) -> Result:
+    """Execute a run with its progress shown; raises as `orchestrator.run.execute`."""
+    if session.streams.live and session.invocation.display != "none":
+        session.talk(f"starting {run} …", f"正在启动 {run}……")
+    from orchestrator.interfaces.cli.bodies.executing import execute_shown as really
+
+    return really(session, run)
+
+
+def execute_quietly(session: Session, run: RunId) -> RunState:
+    """Execute a run without showing anything; raises as `orchestrator.run.execute`."""
+    from orchestrator.interfaces.cli.bodies.executing import execute_quietly as really
+
+    return really(session, run)
+
+
+def _reading(folders: tuple[str, ...]) -> tuple[str, str]:
+    if not folders:
+        return "drafting …", "正在起草……"
+    count = sum(_notes_in(Path(folder).expanduser()) for folder in folders)
+    more = "+" if count >= COUNTED else ""
+    named = ", ".join(one_line(folder) for folder in folders)
+    files = "file" if count == 1 else "files"
+    return (
+        f"reading {count}{more} {files} in {named} and drafting …",
+        f"正在读取 {named} 中的 {count}{more} 个文件并起草……",
+    )
+
+
+def _notes_in(folder: Path) -> int:
+    return sum(name.lower().endswith(NOTE_SUFFIXES) for name in islice(_visible_names(folder), COUNTED))
+
+
+def _visible_names(folder: Path) -> Iterator[str]:
+    """Names of files as the reader of notes goes through them: what is hidden is no note."""
+    for _, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (name for name in names if not name.startswith("."))
