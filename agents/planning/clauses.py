@@ -156,6 +156,15 @@ def enumeration(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(member for member in cleaned if member))
 
 
+def without_article(text: str) -> str:
+    """Return `text` without an article at its beginning.
+
+    >>> without_article("the storage plant")
+    'storage plant'
+    """
+    return _ARTICLE.sub("", text)
+
+
 def _split_last(text: str) -> list[str]:
     english = _split_unshielded(
         text, re.compile(r"\s+(?:and|or|&|vs\.?|versus|as well as)\s+(?!so on)", re.IGNORECASE)

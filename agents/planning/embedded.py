@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.operations import NOTES, REPORT, TABLE
+from agents.planning.clauses import without_article
 from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
 from agents.planning.drafting import PlanDraft
 from agents.planning.intent import Prohibitions, resolve_prohibitions, state_intent
 from agents.planning.language import detect_language
+from agents.planning.patterns.research import subject_of
 from agents.planning.reading import read_goal
 from agents.planning.readings import Reading
 from agents.planning.templates import COMPUTING, draft_task
-from agents.planning.wording import listing, say, shorten
+from agents.planning.wording import counted, listing, say, shorten
 from graphs.contract import Goal, Intent, Lang, Limits, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.domains import DomainId, DomainRegistry
@@ -128,15 +130,28 @@ def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
 
 
 def _report_title(reading: Reading, objective: str, lang: Lang) -> str:
-    """Name what was asked for: the one thing the goal names, else its first question, else the objective."""
+    """Name what was asked for: the one thing the goal names, else the objective.
+
+    Several questions have the subject that all of them name, else no other name than their number.
+    """
     words = [task.title for task in reading.tasks if task.kind == "outline"]
     topics = [topic for task in reading.tasks if task.kind == "summarise" for topic in task.topics]
     compared = [listing(task.items, lang) for task in reading.tasks if task.kind == "compare"]
-    asked = [task.questions[0] for task in reading.tasks if task.kind == "research" and task.questions]
+    asked = [_common_title(task.questions, lang) for task in reading.tasks if task.kind == "research"]
     unclear = [task.topic for task in reading.tasks if task.kind == "unclear"]
     named = [*words, *topics, *compared, *asked, *unclear]
-    text = named[0] if len(named) == 1 else objective.rstrip(" .。")
+    text = named[0] if len(named) == len(reading.tasks) == 1 else objective.rstrip(" .。")
     return shorten(text, lang) or say("title_report", lang)
+
+
+def _common_title(questions: Sequence[str], lang: Lang) -> str:
+    if len(questions) == 1:
+        return questions[0]
+    for subject in filter(None, map(subject_of, questions)):
+        bare = without_article(subject)
+        if all(bare.casefold() in question.casefold() for question in questions):
+            return bare[:1].upper() + bare[1:]
+    return say("title_answers", lang, n=counted(len(questions), lang))
 
 
 def _contract(

@@ -25,6 +25,7 @@ _TEXTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "title_checks": {"en": "Statements {n}–{m}: {text}", "zh": "说法 {n}–{m}：{text}"},
     "title_check_inputs": {"en": "Check what {text} states", "zh": "核查{text}的说法"},
     "title_outline": {"en": "Outline: {text}", "zh": "提纲：{text}"},
+    "title_answers": {"en": "Answers to {n} questions", "zh": "{n}个问题的回答"},
     "title_report": {"en": "Report", "zh": "报告"},
     # Instructions of sub-tasks.
     "do_research": {
@@ -212,6 +213,20 @@ def count(number: int, noun: str) -> str:
     ('1 question', '3 questions')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+_NUMERALS_ZH: Final = "零一二三四五六七八九十"
+
+
+def counted(number: int, lang: Lang) -> str:
+    """Write a number as it stands in a title.
+
+    >>> counted(3, "en"), counted(3, "zh"), counted(12, "zh")
+    ('3', '三', '12')
+    """
+    if lang == "zh" and number < len(_NUMERALS_ZH):
+        return "两" if number == 2 else _NUMERALS_ZH[number]
+    return str(number)
 
 
 def shorten(text: str, lang: Lang) -> str:

@@ -89,6 +89,7 @@ _SUBJECTLESS_ZH = re.compile(
     r"|有没有|最[大小高低]|需要|要花|包括|是不是)"
 )
 
+_AMOUNT_ZH = re.compile(r"^[^，,的]{1,8}(?:是|为|有|达|约)多少$")
 _LIST_OF_EN = re.compile(
     r"^(?P<lead>what (?:is|are|was|were)|explain|describe|give(?: me)?|list|find(?: out)?|tell"
     r" me|identify|research|analy[sz]e|discuss|investigate)"
@@ -193,7 +194,8 @@ def carry_subjects(questions: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[C
             completed.append(text)
             continue
         completed.append(question)
-        subject = subject_of(question) or subject
+        # `容量是多少`: a property of something, and nothing that the next question could be about.
+        subject = (subject_of(question) if not _AMOUNT_ZH.match(question.strip(" ?？。")) else "") or subject
     return tuple(completed), tuple(carried)
 
 

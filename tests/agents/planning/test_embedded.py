@@ -240,8 +240,11 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        (GOALS[0], "What is the capacity?"),
-        (GOALS[1], "容量是多少？"),
+        (GOALS[0], "Answers to 3 questions"),
+        (GOALS[1], "两个问题的回答"),
+        ("What does it cost?", "What does it cost?"),
+        ("What is the height of the Quay mill? When was the Quay mill built?", "Quay mill"),
+        ("东岸泵站的扬程是多少？东岸泵站何时投运？", "东岸泵站"),
         (GOALS[5], "Give the main points of all notes"),
         (GOALS[10], "填一张表，列为名称、日期和金额"),
         (GOALS[14], "plan for the grid connection"),
