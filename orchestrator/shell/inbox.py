@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from agents.json_schema import schema_problems
 from agents.spec import AgentId
 from orchestrator.core.events import Body, CancelRequested, RequestAnswered, RunContinued, RunPaused
 from orchestrator.core.ids import RequestId
-from orchestrator.core.requests import Answer, InvalidAnswer, check_answer
+from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import RunState
 from orchestrator.shell.store.rows import FailureRecord, InboxMessage, Lease
 
@@ -69,8 +71,8 @@ def asked_for(state: RunState, message: InboxMessage) -> Body | None:
     """Return the event that a message of another process asks for, or `None` when it no longer applies.
 
     Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by"}`. An answer counts
-    only while its request is open and only if it is one of the choices; the first valid one wins. Raises
-    `UnreadableMessage`.
+    only while its request is open and only if it is one of the choices, written as the request's schema asks; the first
+    valid one wins. Raises `UnreadableMessage`.
     """
     match message.kind:
         case "pause":
@@ -83,7 +85,7 @@ def asked_for(state: RunState, message: InboxMessage) -> Body | None:
             by = _read(_ASKING, message).by
             return None if state.cancelling else CancelRequested(by=by)
         case "answer":
-            return _answered(state, _read(_ANSWERING, message))
+            return _answered(state, message, _read(_ANSWERING, message))
         case _:
             raise UnreadableMessage(
                 f"message {message.id} of run {message.run!r} has the unknown kind {message.kind!r}; "
@@ -104,7 +106,7 @@ def _read(shape: TypeAdapter[M], message: InboxMessage) -> M:
         ) from error
 
 
-def _answered(state: RunState, given: Answering) -> RequestAnswered | None:
+def _answered(state: RunState, message: InboxMessage, given: Answering) -> RequestAnswered | None:
     request = state.requests.get(given.request)
     if request is None:
         return None
@@ -114,4 +116,20 @@ def _answered(state: RunState, given: Answering) -> RequestAnswered | None:
         return None
     if given.answer.agent and AgentId(given.answer.agent) not in state.agents:
         return None
+    _check_written(request, message)
     return RequestAnswered(request=request.id, node=request.node, answer=given.answer, by=given.by)
+
+
+def _check_written(request: Request, message: InboxMessage) -> None:
+    """Refuse an answer that passes once it is read, and was not written as the request's schema asks.
+
+    Reading forgives (a number written as text, a value of an unknown name); a program that writes so means something
+    else. Values that are empty count as left out.
+    """
+    written = json.loads(message.payload)["answer"]
+    values = {name: value for name, value in written.items() if value not in ("", None)}
+    problems = schema_problems(values, request.schema, at="answer")
+    if problems:
+        raise UnreadableMessage(
+            f"message {message.id} of run {message.run!r} is no answer to {request.id!r}: {'; '.join(problems)}"
+        )

@@ -70,6 +70,22 @@ def test_what_is_no_choice_of_the_request_is_dropped(answer: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"choice": "retry", "hint": "look again"}, "hint"),
+        ({"choice": "set_mask", "agent": "A1", "domain": "law.contracts", "value": "40"}, "'40'"),
+    ],
+)
+def test_an_answer_that_is_not_written_as_its_schema_asks_is_told(answer: object, told: str) -> None:
+    run = suspended()
+    (request,) = run.requests()
+    assert "set_mask" in request.choices
+    with pytest.raises(UnreadableMessage, match=r"is no answer to 'r-test\.q1'") as refused:
+        asked_for(run.state, message("answer", request=request.id, answer=answer, by="ann"))
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("kind", "payload", "told"),
     [
         ("approve", '{"by": "ann"}', "unknown kind 'approve'"),
