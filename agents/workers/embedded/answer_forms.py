@@ -90,6 +90,30 @@ _EN_NAME = re.compile(
 )
 _TRANSLITERATED = re.compile(r"[\u4e00-\u9fff]{1,6}[·•][\u4e00-\u9fff·•]{1,10}")
 _HONORIFIC = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+[A-Z]\w+")
+_LOCALITY = re.compile(
+    r"\b(?:"
+    + any_of(
+        "Street Road Avenue Lane Square Bridge River Lake Hill Hills Mountain Mountains Valley Park Station Airport",
+        "Bay Island Islands Lock Canal Harbour Port Beach Forest Field Fields Gate Court House Hall Tower",
+        "Building Terrace",
+    )
+    + r")$"
+)
+"""The last word of the name of a place, which is no person's."""
+_ACTOR = re.compile(
+    r"\b(?:"
+    + any_of(
+        "compan(?:y|ies) council board committee ministry department bank agency authority association utility firm",
+        "government city municipality parish county state university institute foundation union cooperative club",
+        "police army court church insurer contractors? suppliers? operators? owners? tenants? landlords? farmers?",
+        "managers? directors? engineers? doctors? teachers? officers? leads? heads? chairs? treasurers?",
+        "secretar(?:y|ies) teams? famil(?:y|ies) members? residents? neighbours? neighbors? staff brigade service",
+    )
+    + r")\b|公司|集团|银行|委员会|政府|局(?![部限势面])|协会|学会|中心|医院|大学|学院|部门|村委会|居委会|合作社|业主|"
+    r"承包商|供应商|经理|主任|局长|班组|物业|负责人",
+    re.IGNORECASE,
+)
+"""Who can act without a name of their own: the common nouns for organisations and roles."""
 _PLACE_EN = re.compile(
     r"\b(?:in|at|on|near|from|to|of|along|north|south|east|west)\s+(?:the\s+)?[A-Z][\w'’\-]+"
 )
@@ -109,7 +133,7 @@ def form_strength(question: Question, text: str) -> float:
         case AnswerKind.NUMBER:
             return _number(question, text)
         case AnswerKind.PERSON:
-            return STRICT if any(_persons(question, text)) else NONE
+            return _person(question, text)
         case AnswerKind.PLACE:
             return STRICT if any(_places(question, text)) else NONE
         case _:
@@ -167,6 +191,20 @@ def _new(question: Question, text: str, pattern: re.Pattern[str]) -> Iterator[tu
             yield match.span()
 
 
+def _person(question: Question, text: str) -> float:
+    """A name answers; an organisation or a role may: `the bank`, `the site manager`."""
+    if any(_persons(question, text)):
+        return STRICT
+    return LOOSE if any(_actors(question, text)) else NONE
+
+
+def _actors(question: Question, text: str) -> Iterator[tuple[int, int]]:
+    asked = question.text.casefold()
+    for match in _ACTOR.finditer(text):
+        if match.group().casefold() not in asked:
+            yield match.span()
+
+
 def _persons(question: Question, text: str) -> Iterator[tuple[int, int]]:
     asked = question.text
     for start, end, tag in _tagged(text) if is_cjk(text) else ():
@@ -174,7 +212,7 @@ def _persons(question: Question, text: str) -> Iterator[tuple[int, int]]:
             yield start, end
     for pattern in (_TRANSLITERATED, _EN_NAME, _HONORIFIC):
         for match in pattern.finditer(text):
-            if match.group() not in asked:
+            if match.group() not in asked and not _LOCALITY.search(match.group()):
                 yield match.span()
 
 

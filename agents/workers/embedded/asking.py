@@ -199,6 +199,27 @@ ZH_EXPLAINED: Final = re.compile(
     )
 )
 """Nouns that a bare phrase is explained by, while any other bare phrase (`…的成绩`) asks for one value."""
+EN_EXPLAINED: Final = re.compile(
+    r"\b(?:"
+    + any_of(
+        "uses? roles? purposes? effects? impacts? differences? steps? process procedures? methods? ways? goals? aims?",
+        "advantages? benefits? disadvantages? drawbacks? features? properties risks? limits? limitations? reasons?",
+        "causes? consequences? requirements? recommendations? meanings? definitions? relations? relationships?",
+        "principles? overview background contents? conditions? measures? kinds? types? sorts? parts? examples?",
+        "functions? implications? options? problems? issues? things? state status",
+    )
+    + r")\b"
+)
+"""The same in English: what a question asks about by them is explained without saying them."""
+SUBJECT_EN: Final = re.compile(
+    r"\b(?:what|which) (?:is|are|was|were|will be) (?:the|an?|its|their|our|your) "
+    r"(?P<noun>(?:[\w'-]+ ){1,4}?)(?:of|for|in|at|on|between|to|from|with|under|after|before|per)\b"
+)
+"""*What is the … of*: the noun before the first preposition is asked for."""
+SUBJECT_ZH: Final = re.compile(
+    r"的(?P<noun>[\u4e00-\u9fff]{2,6}?)(?=是|为|有|如何|怎么|怎样|什么|多少|多|由谁|[？?]|$)"
+)
+"""`甲的乙是什么`：问的是乙。"""
 
 RATE: Final = re.compile(
     r"率(?:[是为有达？?]|$)|增长了?多少|增速|占比|比例|\b(?:percentage|share|rate|efficiency|percent)\b"

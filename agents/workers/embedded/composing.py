@@ -28,7 +28,9 @@ from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.inquiry import Inquiry
 from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Passage
-from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, relevance
+from agents.workers.embedded.question import Question
+from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
+from agents.workers.embedded.subject import on_subject
 from agents.workers.embedded.support import FACTUAL_KINDS, Support, answerability
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import heading, one_line, open_list, page
@@ -94,15 +96,23 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     """
     if not inquiry.answered:
         return Answer(inquiry=inquiry, chosen=())
-    opened = [weighted(one, inquiry.access) for one in inquiry.ranked]
     question = inquiry.question
+    opened = [weighted(one, inquiry.access) for one in inquiry.ranked]
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
         chosen = choose_factual(opened, budget, question.lang)
         chosen = _of_field(chosen, inquiry) if inquiry.about else chosen
     else:
+        opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
     return Answer(inquiry=inquiry, chosen=chosen)
+
+
+def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:
+    """Keep the sentences that speak of the question's subject."""
+    reaches = {one.candidate: one.support.reach for one in opened}
+    fitting = on_subject(reaches, frozenset(question.subject))
+    return [one for one in opened if one.candidate in fitting]
 
 
 def _of_field(chosen: tuple[Weighted, ...], inquiry: Inquiry) -> tuple[Weighted, ...]:
@@ -202,12 +212,22 @@ def _cited(claim: Claim, order: WorkOrder) -> str:
 
 
 def _in_reading_order(chosen: tuple[Weighted, ...]) -> tuple[Weighted, ...]:
-    """Keep sections in the order in which they were first chosen, and sentences of one section in theirs."""
+    """Keep sections in the order in which they were first chosen, and sentences of one section in theirs.
+
+    Table rows come after the prose.
+    """
     first: dict[object, int] = {}
     for position, one in enumerate(chosen):
         first.setdefault(one.candidate.passage.key, position)
     return tuple(
-        sorted(chosen, key=lambda one: (first[one.candidate.passage.key], one.candidate.unit.start_char))
+        sorted(
+            chosen,
+            key=lambda one: (
+                is_row(one),
+                first[one.candidate.passage.key],
+                one.candidate.unit.start_char,
+            ),
+        )
     )
 
 

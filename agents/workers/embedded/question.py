@@ -48,6 +48,9 @@ class Question:
     kind: AnswerKind
     terms: tuple[str, ...]
     """Content terms that the material must be about, in order, each once; words of asking left out."""
+    subject: tuple[str, ...] = ()
+    """Those of them that name what is asked for, where the wording shows it: `yield` of *the expected yield of the
+    plant*. Never a word for explaining, like *purpose*: what explains need not say so."""
     years: tuple[str, ...] = ()
     """Years named in the question, four digits."""
     days: tuple[str, ...] = ()
@@ -68,12 +71,14 @@ def read_question(text: str) -> Question:
     lang: Lang = "zh" if is_cjk(stripped) else "en"
     kind = _kind(stripped, lang)
     folded = stripped.casefold()
+    content = _content(_without_asking(stripped, lang)) or _content(stripped)
     measure = _measure(folded) if kind is AnswerKind.NUMBER else ""
     return Question(
         text=text.strip(),
         lang=lang,
         kind=kind,
-        terms=_content(_without_asking(stripped, lang)) or _content(stripped),
+        terms=content,
+        subject=tuple(term for term in _subject(folded, lang) if term in content),
         years=tuple(dict.fromkeys(_YEAR.findall(stripped))),
         days=tuple(dict.fromkeys(_DAY_ZH.findall(stripped))) if lang == "zh" else (),
         names=_names(stripped),
@@ -94,6 +99,15 @@ def _kind(text: str, lang: Lang) -> AnswerKind:
         return found
     bare = not asking.ZH_ASKING.search(text.rstrip("？? ")) and not asking.ZH_EXPLAINED.search(text)
     return AnswerKind.NAME if bare else AnswerKind.OPEN
+
+
+def _subject(folded: str, lang: Lang) -> tuple[str, ...]:
+    match = (asking.SUBJECT_ZH if lang == "zh" else asking.SUBJECT_EN).search(folded)
+    if match is None:
+        return ()
+    noun = match["noun"]
+    explained = asking.ZH_EXPLAINED if lang == "zh" else asking.EN_EXPLAINED
+    return () if explained.search(noun) else _content(noun)[-1:] if lang == "en" else _content(noun)
 
 
 def _without_asking(text: str, lang: Lang) -> str:

@@ -32,11 +32,13 @@ RELEVANCE_FLOOR: Final = 0.2
 still counts."""
 CODE_FACTOR: Final = 0.3
 """Code is quoted where it says much more than prose: it is hard to read without its surroundings."""
+ROW_FACTOR: Final = 0.7
+"""A table row stands behind prose that speaks of as much: it is hard to read without its table."""
 ASKS_FACTOR: Final = 0.2
 """A question in the notes is no answer; what follows it may be."""
 QUESTION_WEIGHT: Final = 3.0
 """Weight of all of the question's terms together, against 1 for the most telling term of the material."""
-TELLING_PASSAGES: Final = 10
+TELLING_PASSAGES: Final = 20
 """Best passages that say which terms matter for an answer (pseudo relevance feedback)."""
 LENGTH_POWER: Final = 0.7
 """How strongly gain is divided by length: 0 prefers long sentences, 1 short ones."""
@@ -85,6 +87,11 @@ def relevance(one: Support) -> float:
     return (RELEVANCE_FLOOR + one.coverage) * one.candidate.passage.rank * one.constraints * one.form * shape
 
 
+def is_row(one: Weighted) -> bool:
+    """Return whether a candidate is the row of a table."""
+    return one.candidate.unit.kind == "table_row"
+
+
 def admit(candidates: Sequence[Weighted], count: int = ADMITTED) -> tuple[Weighted, ...]:
     """Return the `count` open candidates of the highest relevance, best first; ties keep their order.
 
@@ -118,7 +125,7 @@ def choose_factual(candidates: Sequence[Weighted], budget: int, lang: Lang) -> t
         and not _ASKS.search(one.candidate.unit.text)
         and length_of(one.candidate.unit.text, lang) <= budget
     ]
-    ranked = sorted(fitting, key=lambda one: -one.support.score)
+    ranked = sorted(fitting, key=lambda one: (-one.support.score, is_row(one)))
     floor = FACTUAL_SHARE * ranked[0].support.score if ranked else 0.0
     holding = [
         one
@@ -151,7 +158,10 @@ def _valued(
     while pool:
         gains = [
             (
-                sum(telling.get(term, 0.0) for term in words if term not in said) * one.relevance / effort,
+                sum(telling.get(term, 0.0) for term in words if term not in said)
+                * one.relevance
+                * (ROW_FACTOR if is_row(one) else 1.0)
+                / effort,
                 -place,
             )
             for place, (one, words, effort) in enumerate(pool)

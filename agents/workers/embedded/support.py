@@ -10,7 +10,7 @@ from questions that we wrote about our example notes, asked with and without the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from agents.workers.embedded.answer_forms import form_strength
@@ -18,6 +18,7 @@ from agents.workers.embedded.asking import AnswerKind
 from agents.workers.embedded.matching import Matcher, Text, prepared
 from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.question import Question
+from agents.workers.embedded.subject import Reach, is_reached, reach, says_enough
 
 FACTUAL_KINDS: Final = frozenset(
     {
@@ -81,6 +82,8 @@ class Support:
     """1 if the sentence holds a form that fits the question, less for a loose one, one next door, or none."""
     score: float
     """In [0, 1]; 1: it speaks of everything asked for and holds an answer by its form."""
+    reach: Reach = field(default_factory=Reach)
+    """How far it speaks of the question's subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +108,20 @@ def support(question: Question, matcher: Matcher, candidate: Candidate, note: st
     own = matcher.coverage((text, 1.0), *above)
     coverage = matcher.coverage((text, 1.0), *above, (near, NEAR_FACTOR))
     constraints = _constraints(question, text, near.folded + head.folded, note)
+    reached = reach(matcher, candidate)
     form = _form(question, unit.text, near_text)
+    if question.kind is AnswerKind.PERSON and not says_enough(reached, len(question.terms)):
+        # A person stands in many sentences: it takes the deed and its object to be the one asked for.
+        form = FORM_MISSING
     score = (WINDOW_SHARE * coverage + (1 - WINDOW_SHARE) * own) * constraints * form
     return Support(
-        candidate=candidate, coverage=coverage, own=own, constraints=constraints, form=form, score=score
+        candidate=candidate,
+        coverage=coverage,
+        own=own,
+        constraints=constraints,
+        form=form,
+        score=score,
+        reach=reached,
     )
 
 
@@ -129,7 +142,7 @@ def answerability(question: Question, matcher: Matcher, ranked: tuple[Support, .
     """Return whether the best of `ranked` (best first) answers `question`.
 
     A factual question needs one sentence with the answer in it. Any other is judged by the passage: its coverage,
-    that of its best sentence, and its similarity of meaning.
+    that of its best sentence, and its similarity of meaning; and one sentence must reach the question's subject.
     """
     if not ranked:
         return Answerability(
@@ -138,14 +151,15 @@ def answerability(question: Question, matcher: Matcher, ranked: tuple[Support, .
     best = ranked[0]
     if question.kind in FACTUAL_KINDS:
         threshold = FACTUAL_THRESHOLD[question.lang]
-        score = best.score
+        score, about_it = best.score, True
     else:
         threshold = OPEN_THRESHOLD
         score = _open_score(matcher, ranked)
+        about_it = is_reached([one.reach for one in ranked], len(question.terms), frozenset(question.subject))
     passage = best.candidate.passage
     missing = matcher.missing(prepared(f"{passage.heading} {passage.source.title} {passage.text}"))
     return Answerability(
-        answered=score >= threshold, score=score, threshold=threshold, best=best, missing=missing
+        answered=about_it and score >= threshold, score=score, threshold=threshold, best=best, missing=missing
     )
 
 
