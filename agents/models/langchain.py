@@ -85,13 +85,24 @@ _CUT_REASONS: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
 
 @dataclass(frozen=True, slots=True)
 class LangChainChat:
-    """Adapts a `BaseChatModel`. Build the model with `max_retries=0`: retries are decided and recorded, not hidden."""
+    """Adapts a `BaseChatModel`; raises `ValueError` for one that retries by itself.
+
+    Retries are decided and recorded, not hidden: a client that tries three times spends up to three times the budget.
+    """
 
     model: BaseChatModel
     name: str
     schema_mode: SchemaMode = "prompt"
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of every call, such as `temperature`."""
+
+    def __post_init__(self) -> None:
+        retries = getattr(self.model, "max_retries", 0)
+        if retries != 0:
+            raise ValueError(
+                f"the chat model {self.name!r} has max_retries={retries!r}; accepted: 0. Build it with max_retries=0: "
+                "retries are decided and recorded by the run"
+            )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Perform one call; see `ChatPort.complete`."""

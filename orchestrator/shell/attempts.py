@@ -35,6 +35,7 @@ from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
     FINISHED,
     RECURSION_LIMIT,
+    WORK_RESULT,
     AttemptContext,
     AttemptState,
     FinishedAttempt,
@@ -52,7 +53,8 @@ from orchestrator.shell.failure_texts import (
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
-from orchestrator.shell.store.errors import StoreError
+from orchestrator.shell.store.checkpoint_json import encoded
+from orchestrator.shell.store.errors import NotStorable, StoreError
 from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder, Verifier
@@ -120,18 +122,21 @@ class AttemptRunner:
         Except where the store fails: that says nothing of the attempt, which can be gone on with. Raises `StoreError`.
         """
         try:
-            finished = await self._execute(job)
+            return self._event(job, await self._execute(job))
         except BudgetExhausted as stop:
             return _failed(job, Failure(kind="limit", message=limit_reached(stop, _lang(job))))
         except WorkFailed as failed:
             failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
             return _failed(job, failure)
+        except (NotStorable, UnicodeEncodeError) as error:
+            # What was made has no form as JSON text, say half of a character: that is for who made it to repair, and a
+            # resume would only meet it again.
+            return _failed(job, Failure(kind="invalid_output", message=str(error)))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - the one broad catch: a bug of ours must end typed, with its trace
             trace = "".join(traceback.format_exception(error))
             return _failed(job, Failure(kind="internal", message=repr(error), trace=trace))
-        return self._event(job, finished)
 
     def output(self, artefact: ArtefactId) -> WorkOutput:
         """Return a kept output, decoded; raises what the store raises for a missing or damaged one."""
@@ -162,7 +167,10 @@ class AttemptRunner:
             order = orders.on(path, guards)
             broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending)
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
-            return replace(await worker.work(order, broker), path=path)
+            result = replace(await worker.work(order, broker), path=path)
+            # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
+            encoded(WORK_RESULT.dump_python(result, mode="json"))
+            return result
 
         async def scan(result: WorkResult) -> LeakScan:
             order = orders.on(result.path)

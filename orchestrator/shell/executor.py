@@ -452,6 +452,8 @@ def _thread(run: RunId, key: AttemptKey, epoch: int) -> str:
 
 
 def _threads_of(job: AttemptJob) -> tuple[str, ...]:
-    """The checkpoint threads of an attempt: its own, and those that executors before this one may have left."""
-    first = job.epoch if job.previous_epoch is None else 1
-    return tuple(attempt_thread(job, epoch) for epoch in range(first, job.epoch + 1))
+    """The checkpoint threads of an attempt: its own, and those that executors before this one may have left.
+
+    Of a new attempt too: one that died may have written a checkpoint before the event that it had started.
+    """
+    return tuple(attempt_thread(job, epoch) for epoch in range(1, job.epoch + 1))

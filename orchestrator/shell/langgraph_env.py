@@ -2,4 +2,5 @@
 
 import os
 
-os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+# Whatever the surroundings say: nothing here needs the lenient way.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"

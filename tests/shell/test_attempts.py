@@ -279,3 +279,29 @@ async def test_a_limit_is_named_in_the_language_of_the_goal(notes: NoteFolder, l
     assert (await stage.execute(run)).stopped
     (failed,) = stage.bodies(run, AttemptFailed)
     assert (failed.failure.kind, failed.failure.message) == ("limit", told)
+
+
+HALF_A_CHARACTER = "\ud800"
+
+
+@pytest.mark.parametrize("where", ["text", "field", "need", "number"])
+async def test_a_result_that_can_not_be_written_down_fails_its_attempt_and_not_the_run(
+    notes: NoteFolder, where: str
+) -> None:
+    """A chat model can write half of a surrogate pair; no store takes that, and a resume would meet it again."""
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    need = Need(domain=CONTRACTS, question="Why?", band="SILENT", match=0.5)
+    bad = {
+        "text": replace(good, output=replace(good.output, text=good.output.text + HALF_A_CHARACTER)),
+        "field": replace(good, output=replace(good.output, fields={"price": HALF_A_CHARACTER})),
+        "need": replace(good, needs=(replace(need, question=HALF_A_CHARACTER),)),
+        "number": replace(good, needs=(replace(need, match=float("nan")),)),
+    }[where]
+    stage = set_stage(notes, {(n("a"), EVERY): bad})
+    run = stage.approved(proposal(plan("", lone="a")))
+    assert (await stage.execute(run)).status == "suspended"
+    failures = [body.failure for body in stage.bodies(run, AttemptFailed)]
+    assert {failure.kind for failure in failures} == {"invalid_output"}
+    assert "cannot be stored" in failures[0].message
+    assert stage.bodies(run, AttemptProduced) == []
+    assert stage.state(run).status == "suspended"

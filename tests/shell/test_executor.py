@@ -40,6 +40,7 @@ from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import LocalDispatcher
 from orchestrator.shell.store.errors import StoreBusy
 from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.store.rows import CheckpointRow
 from orchestrator.shell.store.writer import Writer
 from tests.core.builders import A1, CONTRACTS, SOLO, failure, n, plan, proposal, verification
 from tests.core.simulation import content_of
@@ -431,3 +432,19 @@ async def test_a_report_is_made_when_everything_that_it_reads_is_in_the_store() 
     assert done.status == "completed"
     ((on_disk, recorded),) = stored
     assert on_disk == recorded
+
+
+async def test_the_end_of_an_attempt_deletes_the_threads_of_every_epoch_until_now() -> None:
+    """A process that died may have written a checkpoint before the event that its attempt had started."""
+    theatre = Theatre(proposal(plan("", lone="a"), roster=SOLO))
+    theatre.store.release(theatre.store.acquire(RUN, "dead", 30.0))
+    orphan = f"{RUN}/a/1/1/1"
+    row = CheckpointRow(
+        thread=orphan, ns="", id="1", parent=None, encoding="json", checkpoint=b"{}", metadata=b"{}"
+    )
+    async with Writer(theatre.store) as writer:
+        await writer.write(lambda writes: writes.put_checkpoint(row))
+    assert (await theatre.run()).status == "completed"
+    (job,) = theatre.jobs
+    assert (job.epoch, job.previous_epoch) == (2, None)
+    assert theatre.store.checkpoints() == ()

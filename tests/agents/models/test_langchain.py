@@ -45,7 +45,7 @@ async def test_a_structured_answer_is_parsed_tolerantly_and_checked() -> None:
     assert found.outcome.data == {"n": 1}
     assert "fits this JSON schema" in str(model.requests[0][-1].content)
     wrong, _ = await reply(SayJson(data={"n": "one"}), schema=SCHEMA)
-    assert wrong.outcome == InvalidOutput(raw='{"n": "one"}', reason="$.n is string; accepted: integer")
+    assert wrong.outcome == InvalidOutput(raw='{"n": "one"}', reason="$.n is 'one'; accepted: integer")
 
 
 async def test_a_provider_that_enforces_schemas_is_given_it() -> None:
@@ -185,3 +185,17 @@ async def test_all_roles_reach_the_model_as_messages() -> None:
         HumanMessage,
     ]
     assert model.options[0]["temperature"] == 0
+
+
+class Insisting(ScriptedChatModel):
+    """A model whose client tries again by itself."""
+
+    max_retries: int | None = 2
+
+
+@pytest.mark.parametrize("retries", [2, None])
+def test_a_client_that_retries_by_itself_is_refused(retries: int | None) -> None:
+    """`None` leaves it to the client, and clients retry twice."""
+    with pytest.raises(ValueError, match=f"max_retries={retries}; accepted: 0"):
+        LangChainChat(Insisting(max_retries=retries), "gpt")
+    assert LangChainChat(Insisting(max_retries=0), "gpt").name == "gpt"

@@ -203,13 +203,16 @@ def test_no_other_encoding_is_read(encoding: str) -> None:
         JsonSerializer().loads_typed((encoding, b"\x80"))
 
 
-def test_langgraph_is_strict_wherever_the_saver_is_imported_first() -> None:
+@pytest.mark.parametrize(
+    "surroundings", [{}, {"LANGGRAPH_STRICT_MSGPACK": "false"}], ids=["unset", "lenient"]
+)
+def test_langgraph_is_strict_wherever_the_saver_is_imported_first(surroundings: dict[str, str]) -> None:
     code = (
         "import orchestrator.shell.store.checkpointer\n"
         "from langgraph.checkpoint.serde._msgpack import STRICT_MSGPACK_ENABLED\n"
         "print(STRICT_MSGPACK_ENABLED)"
     )
-    environment = {"PATH": "", "PYTHONPATH": str(Path(__file__).parents[3])}
+    environment = {"PATH": "", "PYTHONPATH": str(Path(__file__).parents[3]), **surroundings}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
