@@ -12,10 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from orchestrator.core.claims import Confidence, Level
-from orchestrator.core.events import AttemptVerified, Body, Event, RequestOpened, SkippedFile, SourcesRead
+from orchestrator.core.events import (
+    AttemptStarted,
+    AttemptVerified,
+    Body,
+    CallReturned,
+    Event,
+    RequestOpened,
+    RunPaused,
+    SkippedFile,
+    SourcesRead,
+)
 from orchestrator.core.reducer import apply, initial
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
@@ -215,3 +226,69 @@ def test_confidence_is_told_from_the_second_level_on(
     (change,) = Narrator(lang).tell(replace(event, body=replace(event.body, verification=checked)), state)
     assert field in change.fields
     assert said in change.sentence
+
+
+def _drawn(display: LiveDisplay, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width)
+    rows = console.render_lines(display.panel())
+    return ["".join(segment.text for segment in row).rstrip() for row in rows]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_time_goes_on_in_the_panel_while_nothing_happens_and_long_titles_are_cut(width: int) -> None:
+    now = [1000.0]
+    err = Terminal()
+    display = LiveDisplay(
+        Streams(io.StringIO(), err, io.StringIO()), "en", {}, now=lambda: now[0], width=width
+    )
+    work = builders.plan("a>c b>c")
+    tasks = tuple(
+        replace(task, title=f"Look into {task.id} " + "for a very long time " * 9) for task in work.subtasks
+    )
+    run = Simulation(builders.proposal(replace(work, subtasks=tasks)))
+    run.run()
+    pairs = states_of(run.log)
+    first = next(i for i, (event, _) in enumerate(pairs) if isinstance(event.body, AttemptStarted))
+    for event, state in pairs[: first + 1]:
+        display.show(event, state)
+    started = pairs[first][0].body
+    assert isinstance(started, AttemptStarted)
+    example = next(body for body in BODIES if isinstance(body, CallReturned))
+    call = replace(example, node=started.node, name="notes.search", summary="2 places")
+    display.show(Event(seq=first + 2, ts="2026-01-01T00:00:00.000Z", body=call), pairs[first][1])
+
+    def clock_of(line: str) -> str:
+        found = re.search(r"work +(\d+ s|\d+:\d\d) ", line)
+        assert found is not None, line
+        return found[1]
+
+    before = _drawn(display, width)
+    now[0] += 75
+    after = _drawn(display, width)
+    assert (clock_of(before[1]), clock_of(after[1])) == ("0 s", "1:15")
+    assert "1:15" in after[0]
+    assert len(before) == len(after) == 3 + 3
+    assert all(cell_len(line) <= width for line in after)
+    # The long title leaves room for what is being done.
+    assert "notes.search" in after[1]
+    scrolled = [line for line in err.getvalue().splitlines() if "Look into" in line]
+    assert len(scrolled) == 1
+    assert cell_len(scrolled[0]) <= width
+
+
+def test_a_pause_says_what_finishes_first_and_how_to_go_on() -> None:
+    run = Simulation(builders.proposal(builders.plan("a>c b>c")))
+    run.run()
+    pairs = states_of(run.log)
+    event, state = next(pair for pair in pairs if pair[1].counts.active == 2)
+    body = RunPaused(by="cli")
+    paused = Event(seq=event.seq + 1, ts="2026-01-01T00:00:00.000Z", body=body)
+    after = apply(state, paused)
+    (english,) = Narrator("en").tell(paused, after)
+    assert english.sentence == f"paused; a, b finish first. Go on with: maskgrad resume {RUN}"
+    assert logfmt(english.fields).startswith("run=paused by=cli running=")
+    (chinese,) = Narrator("zh").tell(paused, after)
+    assert chinese.sentence == f"已暂停；a, b 会先完成。继续：maskgrad resume {RUN}"
+    display = LiveDisplay(Streams(io.StringIO(), Terminal(), io.StringIO()), "en", {})
+    display.show(paused, after)
+    assert "paused" in _drawn(display, 80)[0]

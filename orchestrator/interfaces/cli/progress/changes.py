@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from graphs.plan import NodeId
+from graphs.plan import NodeId, natural_key
 from orchestrator.core.blockage import Blockage
 from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.events import (
@@ -47,6 +47,7 @@ from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.report import confidence_words
 from orchestrator.core.requests import REASONS
 from orchestrator.core.state import RunState
+from orchestrator.core.transition import ACTIVE
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.repairs import repair_fields, repair_words
 from orchestrator.interfaces.cli.streams import one_line
@@ -122,7 +123,7 @@ class Narrator:
             case RequestOpened() | RequestAnswered() | RunSuspended() | ReviewReopened():
                 return (self._person(body),)
             case _:
-                return self._run(body)
+                return self._run(body, state)
 
     def _sources(self, body: SourcesRead) -> tuple[Change, ...]:
         counted = self._pick(f"{body.documents} documents read", f"已读取 {body.documents} 份文档")
@@ -342,7 +343,7 @@ class Narrator:
             case _:
                 assert_never(body)
 
-    def _run(self, body: _OfTheRun) -> tuple[Change, ...]:
+    def _run(self, body: _OfTheRun, state: RunState) -> tuple[Change, ...]:
         match body:
             case RunCreated():
                 return (self._state("drafting", self._pick("run created", "运行已创建")),)
@@ -364,7 +365,7 @@ class Narrator:
                 said = self._pick(f"executed by {body.holder}", f"由 {body.holder} 执行")
                 return (self._state("running", said, epoch=body.epoch, holder=body.holder),)
             case RunPaused():
-                return (self._state("paused", self._pick("paused", "已暂停"), by=body.by),)
+                return (self._paused(body, state),)
             case RunContinued():
                 return (self._state("running", self._pick("goes on", "继续"), by=body.by),)
             case CancelRequested():
@@ -380,6 +381,22 @@ class Narrator:
                 return ()
             case _:
                 assert_never(body)
+
+    def _paused(self, body: RunPaused, state: RunState) -> Change:
+        """What still goes on, and how to go on with the rest."""
+        under_way = tuple(name for name, node in state.nodes.items() if node.status in ACTIVE)
+        names = ", ".join(sorted(under_way, key=natural_key))
+        step = f"maskgrad resume {state.run}"
+        said = self._pick(
+            f"paused; {names} {'finishes' if len(under_way) == 1 else 'finish'} first. Go on with: {step}"
+            if names
+            else f"paused; nothing is under way. Go on with: {step}",
+            f"已暂停；{names} 会先完成。继续：{step}"
+            if names
+            else f"已暂停；没有进行中的子任务。继续：{step}",
+        )
+        fields = (("run", "paused"), ("by", body.by), ("running", names), ("next", step))
+        return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
 
     def _state(self, status: str, sentence: str, **fields: object) -> Change:
         return Change(fields=(("run", status), *fields.items()), sentence=one_line(sentence, _SENTENCE))

@@ -7,10 +7,11 @@ Everything goes to stderr, and the panel is gone at the end: what stays on the s
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
@@ -26,6 +27,8 @@ from orchestrator.interfaces.cli.streams import Streams, one_line
 ROWS: Final = 12
 """Running sub-tasks that the panel shows (ui.md 4)."""
 REFRESH_PER_S: Final = 8
+_TITLE_SHARE: Final = 0.5
+"""How much of a row the title may take while there is something to say about what is being done."""
 
 _STYLES: Final[Mapping[Weight, str]] = {"activity": "dim", "step": "", "attention": "yellow"}
 
@@ -44,14 +47,29 @@ class _Row:
 class LiveDisplay:
     """Draws the panel; nothing of it is computed when an event comes in, only kept."""
 
-    def __init__(self, streams: Streams, lang: Lang, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        streams: Streams,
+        lang: Lang,
+        environment: Mapping[str, str],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        width: int | None = None,
+    ) -> None:
+        """Return a display; `width` in columns is that of the terminal unless given, `now` counts seconds."""
         self._lang = lang
+        self._now = now
+        self._began = now()
         self._narrator = Narrator(lang)
         self._rows: dict[NodeId, _Row] = {}
         self._state: RunState | None = None
         self._height = 1
         self._console = Console(
-            file=streams.err, no_color=bool(environment.get("NO_COLOR")), highlight=False, soft_wrap=False
+            file=streams.err,
+            no_color=bool(environment.get("NO_COLOR")),
+            highlight=False,
+            soft_wrap=False,
+            width=width,
         )
         self._live = Live(
             get_renderable=self.panel,
@@ -76,15 +94,24 @@ class LiveDisplay:
         for change in self._narrator.tell(event, state):
             self._follow(event, change, state)
             if change.weight != "activity":
-                line = Text(one_line(change.sentence), style=_STYLES[change.weight], overflow="fold")
-                self._console.print(line)
+                self._console.print(self._sentence(change))
+
+    def _sentence(self, change: Change) -> Text:
+        """A line that scrolls up: cut where it is news only, whole where a person has to notice or to act."""
+        whole = change.weight == "attention"
+        return Text(
+            one_line(change.sentence),
+            style=_STYLES[change.weight],
+            no_wrap=not whole,
+            overflow="fold" if whole else "ellipsis",
+        )
 
     def _follow(self, event: Event, change: Change, state: RunState) -> None:
         if isinstance(event.body, AttemptStarted):
             started = event.body
             title = state.index.subtask(started.node).title if state.index is not None else ""
             name = one_line(f"{started.node} {title}")
-            self._rows[started.node] = _Row(one_line(started.agent), name, time.monotonic())
+            self._rows[started.node] = _Row(one_line(started.agent), name, self._now())
         elif change.node in self._rows and change.weight == "activity":
             self._rows[change.node] = replace(self._rows[change.node], doing=change.sentence)
         for name in list(self._rows):
@@ -104,14 +131,23 @@ class LiveDisplay:
 
     def _line(self, row: _Row) -> Text:
         mark = pick(self._lang, "check", "核验") if row.checking else pick(self._lang, "work ", "执行")
-        seconds = f"{time.monotonic() - row.since:4.0f} s"
-        text = Text(f"{mark} {seconds} {row.agent:<4} {row.title}", no_wrap=True, overflow="ellipsis")
+        head = f"{mark} {_elapsed(self._now() - row.since):>7} {row.agent:<4} "
+        title = Text(row.title)
+        # Borders and padding take four columns.
+        left = max(8, self._console.width - 4 - cell_len(head))
+        if row.doing:
+            title.truncate(max(8, int(left * _TITLE_SHARE)), overflow="ellipsis")
+        text = Text(head, no_wrap=True, overflow="ellipsis").append_text(title)
         if row.doing:
             text.append(f"  {row.doing}", style="dim")
         return text
 
     def _title(self) -> str:
-        return f"maskgrad {self._state.run}" if self._state is not None else "maskgrad"
+        state = self._state
+        if state is None:
+            return "maskgrad"
+        title = f"maskgrad {state.run} · {_elapsed(self._now() - self._began)}"
+        return f"{title} · {pick(self._lang, 'paused', '已暂停')}" if state.paused else title
 
     def _counts(self) -> Text:
         state = self._state
@@ -130,3 +166,13 @@ class LiveDisplay:
         parts = [f"{pick(self._lang, en, zh)} {number}" for number, en, zh in words if number]
         head = pick(self._lang, f"{total} sub-tasks", f"{total} 个子任务")
         return Text(f"{head}: " + " · ".join(parts), style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def _elapsed(seconds: float) -> str:
+    """Return a duration.
+
+    >>> _elapsed(7.9), _elapsed(75)
+    ('7 s', '1:15')
+    """
+    whole = int(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
