@@ -18,8 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.planning.language import detect_language
+from agents.retrieval.reading import NOTE_SUFFIXES
 from graphs.contract import Goal, Lang
-from orchestrator.core.errors import WrongState
+from orchestrator.core.errors import NoNotes, WrongState
 from orchestrator.core.events import (
     ForkPoint,
     ProposalDrafted,
@@ -79,11 +80,13 @@ def submit(
     """Draft a run for the goal `text` over the folder in `sources`; return it in review.
 
     `lang` is the goal's language, found from its text when it is `None`. Raises `EmptyGoal`, `FolderNotFound`,
-    `SeveralSources`, `SourcesMissing` when the plan has something to search and there is no folder, `UnknownDomain`
-    (for a forbidden domain) and what the store raises.
+    `NoNotes` for a folder without any, `SeveralSources`, `SourcesMissing` when the plan has something to search and
+    there is no folder, `UnknownDomain` (for a forbidden domain) and what the store raises.
     """
     goal = goal_of(text, sources, lang)
-    one_folder(goal)
+    folder = one_folder(goal)
+    if folder is not None:
+        _refuse_without_notes(shop, folder)
     proposal = draft_proposal(shop, goal, options or ProposalOptions())
     searched_folder(proposal)
     return _create(shop, proposal)
@@ -152,6 +155,12 @@ def goal_of(text: str, sources: Sequence[Path], lang: Lang | None) -> Goal:
     """Return the goal with its language and its folders as absolute paths."""
     found = lang or detect_language(text, "en").lang
     return Goal(text=text, lang=found, sources=tuple(str(path.expanduser().resolve()) for path in sources))
+
+
+def _refuse_without_notes(shop: Workshop, folder: Path) -> None:
+    corpus = shop.library(folder).corpus
+    if not corpus.documents:
+        raise NoNotes(str(folder), NOTE_SUFFIXES, tuple(skip.path for skip in corpus.skipped))
 
 
 def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = None) -> RunState:

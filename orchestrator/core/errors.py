@@ -6,6 +6,7 @@
     ├── InvalidProposal         the edited proposal has errors; nothing was changed
     ├── UnknownRequest          no open request of this id
     ├── SourcesMissing          the run needs a sources folder and has none, or it is gone
+    ├── NoNotes                 the sources folder holds nothing that can be read as a note
     ├── SeveralSources          more than one folder of sources; one is accepted
     ├── SubTaskUnsupported      a sub-task is of a kind that this version can't carry out
     ├── ModelUnavailable        an agent thinks with something that is not configured here
@@ -100,6 +101,27 @@ class SourcesMissing(RunError):
         super().__init__(
             en="this goal needs material to work on and no sources folder was given; add --sources FOLDER",
             zh="该目标需要材料，但没有指定资料文件夹；请加上 --sources 文件夹",
+        )
+
+
+class NoNotes(RunError):
+    """The sources folder holds nothing that can be read as a note."""
+
+    code = "no_notes"
+
+    def __init__(self, folder: str, suffixes: tuple[str, ...], skipped: tuple[str, ...]) -> None:
+        self.folder = folder
+        shown = skipped[:3]
+        listed = f"{', '.join(shown)}{', …' if len(skipped) > len(shown) else ''}"
+        super().__init__(
+            en=f"sources folder {folder!r} holds no readable notes"
+            + (f" (not read: {listed})" if listed else "")
+            + f"; accepted: {', '.join(suffixes)} files with text. Next: put the notes there, or name another folder: "
+            "maskgrad plan GOAL --sources FOLDER",
+            zh=f"资料文件夹 {folder!r} 中没有可读的笔记"
+            + (f"（未读取：{listed}）" if listed else "")
+            + f"；可接受：含有文字的 {'、'.join(suffixes)} 文件。下一步：把笔记放入其中，或指定另一个文件夹："
+            "maskgrad plan 目标 --sources 文件夹",
         )
 
 

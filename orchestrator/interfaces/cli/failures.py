@@ -19,6 +19,7 @@ from masks.errors import MaskError, UnknownDomain
 from orchestrator.core.errors import (
     InvalidProposal,
     ModelUnavailable,
+    NoNotes,
     RunError,
     SeveralSources,
     SourcesMissing,
@@ -150,6 +151,7 @@ def kind_of(error: BaseException) -> ErrorKind | None:
             return "invalid"
         case (
             SourcesMissing()
+            | NoNotes()
             | SeveralSources()
             | MaskError()
             | EmptyGoal()

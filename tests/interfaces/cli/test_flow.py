@@ -205,3 +205,26 @@ def test_doctor_blames_the_damaged_store_and_nothing_else(tmp_path: Path) -> Non
     assert called.code == 1
     assert [line.split()[1] for line in failed] == ["store"]
     assert "Move the file away" in failed[0]
+
+
+@pytest.mark.parametrize("command", [("plan",), ("run", "--approve")])
+def test_a_folder_without_readable_notes_is_refused_before_a_run_exists(
+    desk: Desk, command: tuple[str, ...]
+) -> None:
+    folder = desk.home / "empty"
+    folder.mkdir(exist_ok=True)
+    name, *options = command
+    before = desk.runs()
+    called = desk.call(name, GOAL, "--sources", str(folder), *options, "--json")
+    assert (called.code, called.error["kind"], called.error["code"]) == (2, "usage", "no_notes")
+    assert (
+        f"{str(folder)!r} holds no readable notes; accepted: .md, .markdown, .txt" in called.error["message"]
+    )
+    assert "maskgrad plan GOAL --sources FOLDER" in called.error["message"]
+
+    (folder / "scan.pdf").write_bytes(b"%PDF")
+    chinese = desk.call(name, GOAL, "--sources", str(folder), *options, "--lang", "zh")
+    assert chinese.code == 2
+    assert "没有可读的笔记（未读取：scan.pdf）" in chinese.err
+    (folder / "scan.pdf").unlink()
+    assert desk.runs() == before

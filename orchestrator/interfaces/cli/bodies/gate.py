@@ -65,6 +65,13 @@ def _decide(session: Session, state: RunState, typed: str) -> RunState | None:
             return reject(session.desk(), state.run, (note or "").strip())
         case "5":
             return None
+        case _ if not any(character.isalpha() for character in typed):
+            # A number that is not offered is a slip, and no words that anybody could act on.
+            session.talk(
+                f"{typed!r} is no choice; accepted: 1, 2, 3, 4, 5, or words that say what should be different",
+                f"{typed!r} 不是选项；可接受：1、2、3、4、5，或说明希望改动的文字",
+            )
+            return state
         case _:
             return _note(session, state, typed)
 

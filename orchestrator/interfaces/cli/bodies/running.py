@@ -17,6 +17,7 @@ from orchestrator.interfaces.cli.bodies.looking import living_lease, proposal_of
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
 from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
+from orchestrator.interfaces.cli.bodies.summaries import approval_of
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -48,7 +49,9 @@ def run(session: Session, draft: Draft, *, approve: bool) -> Result:
             approve_revision(session.desk(), state.run, revision, state.sha256, by=APPROVED_UNSEEN)
         elif session.interactive:
             state = pass_gate(session, state)
-            if state.status in ENDED or state.status == "reviewing":
+            if state.status == "reviewing":
+                return _left(session, state)
+            if state.status in ENDED:
                 return outcome_of(session, state)
         else:
             return waiting_result(session, state)
@@ -78,6 +81,17 @@ def resume(session: Session, run: str) -> Result:
             )
             return Result(data=_document(state), notes=(note,))
     return execute_shown(session, name)
+
+
+def _left(session: Session, state: RunState) -> Result:
+    """A person left the gate: nothing was decided, and the review goes on where it was."""
+    note = session.pick(
+        f"left in review; nothing was approved and nothing was run. Approve with: maskgrad approve "
+        f"{approval_of(state)}, or go on with: maskgrad run {state.run}",
+        f"仍处于审核中；没有批准也没有执行任何内容。批准：maskgrad approve {approval_of(state)}，"
+        f"或继续：maskgrad run {state.run}",
+    )
+    return replace(outcome_of(session, state), notes=(note,))
 
 
 def _pause_waits(session: Session, run: RunId) -> bool:
