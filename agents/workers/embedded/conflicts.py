@@ -18,6 +18,7 @@ from agents.evidence import Claim, ClaimId
 from agents.results import Conflict
 from agents.retrieval.tokens import terms
 from agents.workers.embedded.carried import Carried
+from agents.workers.embedded.instructions import gives_orders
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.quantities import PLAIN, Quantities, nearly_equal, read_quantities
 
@@ -34,10 +35,11 @@ _NAME = re.compile(r"(?<![.!?。！？]\s)(?<!^)\b[A-Z][A-Za-z]{1,}\b")
 def find_conflicts(statements: Sequence[Statement], carried: Carried) -> tuple[Conflict, ...]:
     """Return the disagreements among `statements`, each with the claims of all its sides, in their order.
 
-    A statement that disagrees with several others makes one conflict with all of them.
+    A statement that disagrees with several others makes one conflict with all of them. One that gives orders to an
+    automated reader is no side of any: what it says was planted.
     """
     sides: dict[ClaimId, set[ClaimId]] = {}
-    valued = [statement.shown for statement in statements if _has_values(statement.shown)]
+    valued = [statement.shown for statement in statements if _is_side(statement.shown)]
     roots = {claim.id: carried.roots(claim) for claim in valued}
     for a, b in combinations(valued, 2):
         if not roots[a.id] & roots[b.id] and disagree(a, b):
@@ -98,9 +100,9 @@ def _read(sentence: str) -> _Reading:
     )
 
 
-def _has_values(claim: Claim) -> bool:
+def _is_side(claim: Claim) -> bool:
     quantities = _read(claim.statement).quantities
-    return bool(quantities.measures or quantities.days)
+    return bool(quantities.measures or quantities.days) and not gives_orders(claim.statement)
 
 
 def _differ_in_one(a: Quantities, b: Quantities) -> bool:
