@@ -1,8 +1,8 @@
 """Label texts with the knowledge domain they belong to.
 
-Material is labelled once per section; a goal or a question is ranked for planning; the leak detector
-labels every sentence of an output. All three use this one labeller, so that what counts as a domain never
-depends on who asks.
+Material is labelled once per section, seen with the rest of its document; a goal or a question is ranked for
+planning; the leak detector labels every sentence of an output. All three use this one labeller, so that what counts
+as a domain never depends on who asks.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,9 @@ import numpy as np
 
 from masks.domains import DomainId, DomainRegistry
 from masks.leaks.calibration import Calibration, probabilities
+from masks.leaks.pooling import pooled, section_weights
 from masks.leaks.scoring import ExemplarIndex, Matrix
+from masks.leaks.terms import TermEvidence
 from masks.ports import Embedder
 
 
@@ -53,6 +55,18 @@ class DomainLabel:
     distribution: DomainDistribution
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionText:
+    """Hold one section of a document, to be labelled with the rest of it."""
+
+    document: str
+    """Identifies the document; sections with the same one inform each other."""
+    excerpt: str
+    """What is encoded: the headings above the section and its first words."""
+    text: str
+    """All of the section, where key terms are looked for."""
+
+
 class RankedDomain(NamedTuple):
     """Pair a leaf with its probability."""
 
@@ -63,11 +77,12 @@ class RankedDomain(NamedTuple):
 class DomainLabeller:
     """Decide which domain a text belongs to, by its nearest exemplar sentences."""
 
-    __slots__ = ("_branches", "_calibration", "_index")
+    __slots__ = ("_branches", "_calibration", "_index", "_terms")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry, calibration: Calibration) -> None:
         """Encode the exemplars of `registry` once."""
         self._index = ExemplarIndex(embedder, registry)
+        self._terms = TermEvidence(registry)
         self._calibration = calibration
         self._branches = _branches(registry)
 
@@ -89,10 +104,26 @@ class DomainLabeller:
     def label(self, texts: Sequence[str], *, strict: bool = False) -> tuple[DomainLabel, ...]:
         """Return one label per text, in order. A text without a letter or digit is unclassified.
 
-        `strict` asks for the larger lead that calling a sentence a leak needs.
+        `strict` is for the sentences of an output: it asks for the larger lead that calling a sentence a leak needs,
+        and counts no key terms.
         """
-        margin = self._calibration.leak_margin if strict else self._calibration.margin
-        return tuple(self._decide(row, margin) for row in self._mass(texts))
+        if strict:
+            return tuple(self._decide(row, self._calibration.leak_margin) for row in self._mass(texts))
+        mass = self._mass(texts, self._terms.log_odds(texts))
+        return tuple(self._decide(row, self._calibration.margin) for row in mass)
+
+    def label_sections(self, sections: Sequence[SectionText]) -> tuple[DomainLabel, ...]:
+        """Return one label per section, in order; give all sections of a document together.
+
+        A section's own distribution comes from its excerpt and the key terms in its text; it is then seen with the
+        others of its document. A section whose excerpt holds no letter or digit is unclassified.
+        """
+        if not sections:
+            return ()
+        texts = [section.text for section in sections]
+        own = self._mass([section.excerpt for section in sections], self._terms.log_odds(texts))
+        mass = pooled(own, [section.document for section in sections], section_weights(texts))
+        return tuple(self._decide(row, self._calibration.margin) for row in mass)
 
     def domains_of_text(self, text: str, limit: int = 5) -> tuple[RankedDomain, ...]:
         """Return up to `limit` leaves that lead `none`, most probable first; for planning.
@@ -104,10 +135,13 @@ class DomainLabeller:
         ranked = sorted(range(len(leaves)), key=lambda i: (-row[i], i))[:limit]
         return tuple(RankedDomain(leaves[i], float(row[i])) for i in ranked if row[i] > row[-1])
 
-    def _mass(self, texts: Sequence[str]) -> Matrix:
+    def _mass(self, texts: Sequence[str], evidence: Matrix | None = None) -> Matrix:
         scores = self._index.scores(texts)
         blank = np.array([not any(c.isalnum() for c in text) for text in texts], dtype=bool)
         mass = probabilities(scores, self._calibration.temperature, self._calibration.none_score)
+        if evidence is not None:
+            mass = mass * np.exp(evidence)
+            mass /= mass.sum(axis=1, keepdims=True)
         mass[blank] = 0.0
         mass[blank, -1] = 1.0
         return mass

@@ -1,10 +1,11 @@
 """Measure how near a text is to each knowledge domain, by its exemplar sentences and key terms."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from threading import Lock
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -21,12 +22,12 @@ NEAREST_EXEMPLARS: Final = 5
 """How many nearest exemplars of a domain are averaged. One alone follows a chance word; all of them, being
 deliberately varied, blur the domain. Leave-one-out accuracy is flat from 5 on."""
 
-NEAREST_TERMS: Final = 3
-"""How many nearest key terms of a domain are averaged; any number from 1 to 5 does as well."""
+TERMS_PER_NEAREST: Final = 6
+"""One in so many key terms of a domain is averaged, the nearest ones: in proportion, so that a domain with a long
+list is not nearer to everything than one with a short list."""
 
 TERM_WEIGHT: Final = 0.4
-"""Share of the key terms in a similarity: the smallest at which leave-one-out accuracy levels off (0.80;
-0.64 without key terms)."""
+"""Share of the key terms in a similarity: where leave-one-out accuracy levels off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,12 @@ _PARTS: Final = ("key_terms", "exemplars")
 class ExemplarIndex:
     """Hold the vectors of every leaf's exemplars and key terms, and of the neutral texts, encoded once."""
 
-    __slots__ = ("_embedder", "_exemplars", "_registry", "_terms")
+    __slots__ = ("_embedder", "_exemplars", "_lock", "_registry", "_terms")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry) -> None:
         """Encode all exemplars and key terms of `registry`, in two calls of `embedder`."""
         self._embedder = embedder
+        self._lock = Lock()
         self._registry = registry
         leaves = [registry.get(leaf) for leaf in registry.leaves]
         neutral = neutral_texts()
@@ -76,19 +78,22 @@ class ExemplarIndex:
         """Return similarities in [-1, 1], shape (len(texts), leaves + 1); the last column is neutral.
 
         A similarity mixes the mean cosine to the nearest `NEAREST_EXEMPLARS` exemplars of the leaf with
-        that to its nearest `NEAREST_TERMS` key terms, `TERM_WEIGHT` of the latter.
+        that to the nearest of its key terms, one in `TERMS_PER_NEAREST`, `TERM_WEIGHT` of the latter.
+        Safe to call from several threads: the embedder is asked by one at a time.
         """
         if not texts:
             return np.zeros((0, len(self._registry.leaves) + 1))
-        vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
-        return self._mix(vectors, self._exemplars.cosines(vectors))
+        with self._lock:
+            vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
+        return self._mix(self._exemplars.cosines(vectors), self._terms.cosines(vectors))
 
     def leave_one_out(self) -> tuple[Matrix, NDArray[np.intp]]:
         """Score every exemplar against the others, without itself and without its twin.
 
         The twin is the nearest exemplar of the same domain in the other language. Exemplars are often
         written as translations, and with its translation in the index a sentence would always be right
-        (0.90 instead of 0.64 for exemplars alone). Key terms stay in, so the result is still optimistic.
+        (0.90 instead of 0.64 for exemplars alone). The nearest key term of the same domain is hidden too:
+        whoever wrote the sentence had the key terms before them.
 
         Returns the scores as `scores` does, and the true column of each row.
         """
@@ -98,11 +103,12 @@ class ExemplarIndex:
         twins = self._exemplars.twins(cosines)
         has_twin = twins >= 0
         cosines[np.flatnonzero(has_twin), twins[has_twin]] = -np.inf
-        return self._mix(vectors, cosines), self._exemplars.columns
+        columns = self._exemplars.columns
+        return self._mix(cosines, self._terms.without_nearest(self._terms.cosines(vectors), columns)), columns
 
-    def _mix(self, vectors: Matrix, exemplar_cosines: Matrix) -> Matrix:
-        exemplars = self._exemplars.nearest(exemplar_cosines, NEAREST_EXEMPLARS)
-        terms = self._terms.nearest(self._terms.cosines(vectors), NEAREST_TERMS)
+    def _mix(self, exemplar_cosines: Matrix, term_cosines: Matrix) -> Matrix:
+        exemplars = self._exemplars.nearest(exemplar_cosines, _exemplars_averaged)
+        terms = self._terms.nearest(term_cosines, _terms_averaged)
         return (1.0 - TERM_WEIGHT) * exemplars + TERM_WEIGHT * terms
 
 
@@ -130,8 +136,17 @@ class _Groups:
     def cosines(self, vectors: Matrix) -> Matrix:
         return np.asarray(vectors @ self.vectors.T)
 
-    def nearest(self, cosines: Matrix, count: int) -> Matrix:
-        return np.column_stack([_mean_of_nearest(cosines[:, group], count) for group in self._slices])
+    def nearest(self, cosines: Matrix, count: Callable[[int], int]) -> Matrix:
+        """Return the mean cosine to the nearest texts of each group; `count` says how many for a group's size."""
+        means = [_mean_of_nearest(cosines[:, g], count(g.stop - g.start)) for g in self._slices]
+        return np.column_stack(means)
+
+    def without_nearest(self, cosines: Matrix, columns: NDArray[np.intp]) -> Matrix:
+        """Return the cosines with the nearest text of the group `columns[row]` hidden in each row."""
+        own = np.where(self.columns[None, :] == columns[:, None], cosines, -np.inf)
+        hidden = cosines.copy()
+        hidden[np.arange(len(hidden)), own.argmax(axis=1)] = -np.inf
+        return hidden
 
     def twins(self, cosines: Matrix) -> NDArray[np.intp]:
         """Return per text the nearest one of its group in the other language, -1 if there is none."""
@@ -141,6 +156,14 @@ class _Groups:
         best = candidates.argmax(axis=1)
         found = np.isfinite(candidates[np.arange(len(best)), best])
         return np.where(found, best, -1)
+
+
+def _exemplars_averaged(size: int) -> int:
+    return min(size, NEAREST_EXEMPLARS)
+
+
+def _terms_averaged(size: int) -> int:
+    return max(1, round(size / TERMS_PER_NEAREST))
 
 
 def _mean_of_nearest(cosines: Matrix, count: int) -> Matrix:

@@ -24,3 +24,8 @@ def test_both_pages_tell_one_story() -> None:
     assert outlines[0] == outlines[1]
     examples = [re.findall(r"```python\n(.*?)```", text, re.S) for text in texts]
     assert examples[0] == examples[1]
+
+
+def test_each_page_leads_to_the_other_language_before_its_text() -> None:
+    for page, link in ((ENGLISH, f"[简体中文]({CHINESE.name})"), (CHINESE, f"[English]({ENGLISH.name})")):
+        assert page.read_text(encoding="utf-8").splitlines()[2] == link

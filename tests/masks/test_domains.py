@@ -28,11 +28,28 @@ def test_each_default_leaf_is_described_in_both_languages(leaf: DomainId) -> Non
     for lang in LANGS:
         assert domain.names[lang]
         assert domain.descriptions[lang]
-        assert len(domain.key_terms[lang]) >= 8
+        assert len(domain.key_terms[lang]) >= 20
         assert len(domain.exemplars[lang]) >= 8
         assert all(text == text.strip() for text in (*domain.key_terms[lang], *domain.exemplars[lang]))
     assert all(text.isascii() for text in domain.exemplars["en"])
     assert not any(text.isascii() for text in domain.exemplars["zh"])
+
+
+def test_each_default_domain_can_be_named_otherwise_in_both_languages() -> None:
+    for domain in default_registry().domains:
+        in_latin = [alias.isascii() for alias in domain.aliases]
+        assert True in in_latin, domain.id
+        assert False in in_latin, domain.id
+
+
+def test_a_key_term_of_the_default_taxonomy_belongs_to_one_leaf() -> None:
+    terms = Counter(
+        text.casefold()
+        for leaf in default_registry().leaves
+        for lang in LANGS
+        for text in default_registry().get(leaf).key_terms[lang]
+    )
+    assert [text for text, number in terms.items() if number > 1] == []
 
 
 def test_no_sentence_of_the_default_taxonomy_stands_twice() -> None:

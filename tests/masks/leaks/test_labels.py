@@ -1,8 +1,15 @@
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier, Lock
+
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from masks.domains import DomainId
 from masks.leaks.calibration import Calibration
-from masks.leaks.labels import DomainLabeller
+from masks.leaks.labels import DomainLabel, DomainLabeller, SectionText
 from tests.masks.fakes import COOKING, DATABASES, SECURITY, NgramEmbedder, small_registry
 
 REGISTRY = small_registry()
@@ -18,6 +25,7 @@ CONSTANTS = Calibration(
     leak_coverage=1.0,
 )
 LABELLER = DomainLabeller(NgramEmbedder(), REGISTRY, CONSTANTS)
+BETWEEN_SIBLINGS = "table rows password"
 
 
 def test_a_clear_sentence_is_told_apart() -> None:
@@ -28,7 +36,7 @@ def test_a_clear_sentence_is_told_apart() -> None:
 
 
 def test_a_sentence_between_siblings_is_ambiguous_below_their_parent() -> None:
-    (label,) = LABELLER.label(["table index query firewall attack"])
+    (label,) = LABELLER.label([BETWEEN_SIBLINGS])
     assert label.domain is None
     assert label.parent == "cs"
     both = label.distribution.probability(DATABASES) + label.distribution.probability(SECURITY)
@@ -70,6 +78,78 @@ def test_labels_keep_the_order_and_do_not_depend_on_the_company() -> None:
     together = LABELLER.label(texts)
     assert together == tuple(label for text in texts for label in LABELLER.label([text]))
     assert LABELLER.label([]) == ()
+
+
+def _section(document: str, text: str) -> SectionText:
+    return SectionText(document=document, excerpt=text[:40], text=text)
+
+
+def test_a_document_settles_what_a_section_leaves_open() -> None:
+    open_section = _section("a", BETWEEN_SIBLINGS)
+    others = [_section("a", f"query joins the table index and rows, part {n}. " * 8) for n in range(12)]
+    alone, together = (
+        LABELLER.label_sections([open_section]),
+        LABELLER.label_sections([open_section, *others]),
+    )
+    assert (alone[0].domain, alone[0].parent) == (None, "cs")
+    assert together[0].domain == DATABASES
+    assert LABELLER.label_sections([open_section, *(replace(o, document="b") for o in others)])[0] == alone[0]
+
+
+def test_a_section_of_another_domain_keeps_its_own_label() -> None:
+    foreign = _section("a", "simmer onion soup")
+    others = [_section("a", f"query joins the table index and rows, part {n}. " * 8) for n in range(12)]
+    assert LABELLER.label_sections([foreign, *others])[0].domain == COOKING
+
+
+def test_key_terms_below_the_excerpt_count() -> None:
+    vague = "It was planned and then done by all of us there."
+    (without,) = LABELLER.label_sections([_section("a", vague)])
+    (with_terms,) = LABELLER.label_sections([_section("a", f"{vague} Simmer onion soup.")])
+    assert with_terms.distribution.probability(COOKING) > without.distribution.probability(COOKING)
+
+
+def test_a_blank_section_stays_unclassified_in_any_document() -> None:
+    others = [_section("a", f"query joins the table index and rows, part {n}. " * 8) for n in range(12)]
+    blank = LABELLER.label_sections([_section("a", "——"), *others])[0]
+    assert (blank.domain, blank.parent, blank.probability) == (None, None, 1)
+    assert LABELLER.label_sections([]) == ()
+
+
+class OneAtATime(NgramEmbedder):
+    """Fails if two threads are inside `encode` at once; each call waits for a moment when that could happen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inside = Lock()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not self._inside.acquire(blocking=False):
+            raise AssertionError("two threads encode at once")
+        try:
+            for _ in range(20):
+                rows = super().encode(texts)
+            return rows
+        finally:
+            self._inside.release()
+
+
+def test_two_threads_get_the_labels_that_one_gets() -> None:
+    labeller = DomainLabeller(OneAtATime(), REGISTRY, CONSTANTS)
+    texts = [f"query joins the table index, part {n}" for n in range(20)] + [
+        "simmer onion soup",
+        "coach wins",
+    ]
+    sections = [_section("a", text) for text in texts]
+    expected = (LABELLER.label(texts), LABELLER.label_sections(sections))
+    start = Barrier(2)
+
+    def work(_: int) -> list[tuple[tuple[DomainLabel, ...], tuple[DomainLabel, ...]]]:
+        start.wait(timeout=30)
+        return [(labeller.label(texts), labeller.label_sections(sections)) for _ in range(4)]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, range(2))) == [[expected] * 4] * 2
 
 
 def test_domains_of_a_goal_are_ranked_and_limited() -> None:

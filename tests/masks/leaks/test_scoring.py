@@ -4,8 +4,8 @@ from masks.domains import DomainRegistry
 from masks.language import LANGS
 from masks.leaks.scoring import (
     NEAREST_EXEMPLARS,
-    NEAREST_TERMS,
     TERM_WEIGHT,
+    TERMS_PER_NEAREST,
     ExemplarIndex,
     neutral_texts,
 )
@@ -24,7 +24,8 @@ def _reference(text: str, exemplars: list[str], terms: list[str]) -> float:
         best = sorted((_cosine(text, each) for each in texts), reverse=True)[:count]
         return sum(best) / len(best)
 
-    return (1 - TERM_WEIGHT) * top(exemplars, NEAREST_EXEMPLARS) + TERM_WEIGHT * top(terms, NEAREST_TERMS)
+    nearest = max(1, round(len(terms) / TERMS_PER_NEAREST))
+    return (1 - TERM_WEIGHT) * top(exemplars, NEAREST_EXEMPLARS) + TERM_WEIGHT * top(terms, nearest)
 
 
 def test_a_similarity_is_the_documented_mix() -> None:
@@ -69,6 +70,37 @@ def test_leaving_one_out_hides_the_sentence_and_its_translation() -> None:
     own = scores[np.arange(len(truth)), truth][truth < 2]
     np.testing.assert_allclose(own, 0.0, atol=1e-6)
     assert truth.tolist()[:8] == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_leaving_one_out_hides_the_nearest_key_term_of_the_own_domain_only() -> None:
+    # Each exemplar repeats one key term of its domain; nothing else is shared, and one of 4 terms is averaged.
+    words = {"one": ["aaaa", "bbbb"], "two": ["eeee", "ffff"]}
+    registry = DomainRegistry.from_records(
+        [
+            {
+                **record(leaf, exemplars=[f"{first} xxxx", f"{second} wwww"]),
+                "key_terms": {"en": [first, second], "zh": ["zzzz", "yyyy"]},
+            }
+            for leaf, (first, second) in words.items()
+        ]
+    )
+    index = ExemplarIndex(NgramEmbedder(), registry)
+    hidden, truth = index.leave_one_out()
+    own = hidden[np.arange(len(truth)), truth][truth < 2]
+    np.testing.assert_allclose(own, 0.0, atol=1e-6)
+    assert index.scores(["aaaa xxxx"])[0, 0] > TERM_WEIGHT * 0.5
+
+
+def test_a_long_list_of_key_terms_brings_no_domain_nearer() -> None:
+    short, long = ["aaaa", "bbbb"], ["cccc", "dddd", *(f"term{number:04}" for number in range(40))]
+    registry = DomainRegistry.from_records(
+        [
+            {**record(leaf, exemplars=["xxxx"]), "key_terms": {"en": terms, "zh": terms}}
+            for leaf, terms in (("one", short), ("two", long))
+        ]
+    )
+    (row,) = ExemplarIndex(NgramEmbedder(), registry).scores(["aaaa cccc"])
+    assert row[0] > row[1] > 0
 
 
 def test_neutral_texts_exist_in_both_languages_and_belong_to_no_domain() -> None:

@@ -69,8 +69,9 @@ def test_the_shipped_constants_are_those_of_the_shipped_taxonomy() -> None:
 
 
 def test_leave_one_out_accuracy_is_far_above_chance() -> None:
-    assert _calibrated().accuracy > 0.75
-    assert _calibrated().coverage > 0.6
+    # Each exemplar without its translation and without its nearest key term; chance is 1 in 38.
+    assert _calibrated().accuracy > 0.7
+    assert _calibrated().coverage > 0.55
 
 
 def test_new_sentences_find_their_domain_in_both_languages(labeller: DomainLabeller) -> None:
