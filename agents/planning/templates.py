@@ -40,20 +40,21 @@ MAX_DOMAIN_GROUPS: Final = 3
 OUTLINE_QUESTIONS: Final = {
     "en": (
         "What is the purpose of {subject}?",
-        "Which steps does {subject} need?",
         "Which costs, people and means does {subject} need?",
         "Which dates and deadlines hold for {subject}?",
         "Which risks and rules concern {subject}?",
     ),
     "zh": (
         "{subject}的目的是什么？",
-        "{subject}需要哪些步骤？",
         "{subject}需要哪些费用、人员和条件？",
         "{subject}有哪些日期和期限？",
         "{subject}涉及哪些风险和规定？",
     ),
 }
 """What a drafted plan has to say something on."""
+
+OUTLINE_STEPS: Final = {"en": "Steps of {subject}", "zh": "{subject}的步骤"}
+"""The topic beside those questions: steps are a list to be kept together, not an answer."""
 
 SECTION_QUESTION: Final = {
     "en": "What is known of the {section} for {subject}?",
@@ -62,8 +63,8 @@ SECTION_QUESTION: Final = {
 """Asked for each section that the goal wants beside those."""
 
 QUESTIONS_A_GROUP: Final = 4
-MAX_OUTLINE_GROUPS: Final = 4
-"""Groups of questions beside the material gathered: an outline has no more inputs than `MAX_WIDTH` allows."""
+MAX_OUTLINE_GROUPS: Final = 3
+"""Groups of questions beside material and steps: an outline has no more inputs than `MAX_WIDTH` allows."""
 
 
 def draft_task(task: Task, draft: PlanDraft) -> tuple[NodeId, ...]:
@@ -287,7 +288,8 @@ def _check_document(task: CheckTask, draft: PlanDraft) -> tuple[NodeId, ...]:
 
 def _outline_questions(task: OutlineTask, lang: Lang) -> list[str]:
     """Return the questions of every plan, and one for each wanted section that none of them asks after."""
-    asked = {term for question in OUTLINE_QUESTIONS[lang] for term in terms(question)}
+    known = (*OUTLINE_QUESTIONS[lang], OUTLINE_STEPS[lang])
+    asked = {term for question in known for term in terms(question)}
     further = [section for section in task.sections if not asked & set(terms(section))]
     return [
         *(question.format(subject=task.subject) for question in OUTLINE_QUESTIONS[lang]),
@@ -297,23 +299,30 @@ def _outline_questions(task: OutlineTask, lang: Lang) -> list[str]:
 
 def _outline(task: OutlineTask, draft: PlanDraft) -> tuple[NodeId, ...]:
     lang = draft.lang
+    steps = OUTLINE_STEPS[lang].format(subject=task.subject)
     questions = _outline_questions(task, lang)
-    criteria = [
-        draft.accept(
-            "q",
-            say("accept_question", lang, text=question),
-            "question_answered",
-            core=False,
-            question=question,
+    headings = [questions[0], steps, *questions[1:]]
+    by_heading = {
+        heading: draft.accept(
+            "q", say("accept_question", lang, text=heading), "question_answered", core=False, question=heading
         )
-        for question in questions
-    ]
+        for heading in headings
+    }
+    criteria = [by_heading[question] for question in questions]
     gathered = draft.add(
         "gather",
         say("title_gather", lang, text=shorten(task.subject, lang)),
         "do_gather",
         {"topic": task.subject},
         domains=draft.finder.of(task.subject),
+    )
+    listed = draft.add(
+        "summarise",
+        say("title_summarise", lang, text=shorten(steps, lang)),
+        "do_summarise",
+        {"topic": steps, "per_document": False},
+        domains=draft.finder.of(steps),
+        acceptance=[by_heading[steps]],
     )
     count = len(questions)
     parts = min(MAX_OUTLINE_GROUPS, max(2, -(-count // QUESTIONS_A_GROUP)))
@@ -323,10 +332,10 @@ def _outline(task: OutlineTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         "outline",
         say("title_outline", lang, text=shorten(task.title, lang)),
         "do_outline",
-        {"title": task.title, "questions": _json(questions)},
-        after=[gathered, *found],
-        domains=strongest(draft.domains_of([gathered, *found])),
-        acceptance=criteria,
+        {"title": task.title, "questions": _json(headings)},
+        after=[gathered, listed, *found],
+        domains=strongest(draft.domains_of([gathered, listed, *found])),
+        acceptance=list(by_heading.values()),
         estimate=COMPUTING,
     )
     return (outlined,)

@@ -79,6 +79,32 @@ _SCOPE = re.compile(
 )
 
 
+_STEPS_EN = re.compile(
+    r"^(?:(?:list|give(?: me)?|name|show(?: me)?|write down|what are|which are|describe|outline)\s+)"
+    r"(?:(?:all|each)\s+)?(?:of\s+)?(?:the\s+)?(?P<object>(?:[\w-]+\s+){0,2}?(?:steps|stages|phases)\s+(?:of|for|in|to|when)\s+.+)$",
+    re.IGNORECASE,
+)
+_STEPS_ZH = re.compile(
+    r"^(?:(?:列出|列举|写出|给出|说明|说出|指出|整理)(?:一下)?(?P<object>.+?(?:的)?(?:步骤|流程|工序|做法))"
+    r"|(?P<asked>[^，,。；;？?]+?)(?:有|需要|包括|分为)?(?:哪些|哪几个|什么|几个)(?:主要|具体|操作)?(?P<what>步骤|流程|工序))$"
+)
+
+
+def _steps_of(body: str) -> str:
+    """Return what sequence of actions is asked for; empty for none.
+
+    >>> _steps_of("List the steps of pressing cider"), _steps_of("酿酒有哪些步骤")
+    ('steps of pressing cider', '酿酒的步骤')
+    """
+    english = _STEPS_EN.match(body)
+    if english:
+        return english["object"]
+    chinese = _STEPS_ZH.match(body)
+    if chinese is None:
+        return ""
+    return chinese["object"] or f"{chinese['asked']}的{chinese['what']}"
+
+
 def read_summary(text: str, listed: tuple[str, ...]) -> SummariseTask | None:
     """Read a goal that wants the main points of everything, of each document, or of a topic.
 
@@ -86,6 +112,8 @@ def read_summary(text: str, listed: tuple[str, ...]) -> SummariseTask | None:
     (SummariseTask(topics=(), per_document=False, kind='summarise'), ('安全要求',))
     """
     body = text.strip(" 。.?？!！;；:：")
+    if not listed and (steps := _steps_of(body)):
+        return SummariseTask(topics=(steps,))
     for pattern in (*_EN, *_ZH):
         match = pattern.match(_ONE_BY_ONE.sub("", body))
         if match is None:

@@ -30,6 +30,10 @@ NEIGHBOUR_FACTOR: Final = 0.5
 """The same for the sentences before and after."""
 TOPIC_SHARE: Final = 0.5
 """A sentence on a topic must say of it at least this share of what the best one says."""
+FEWEST_STEPS: Final = 2
+"""Items from which a list can be one of steps."""
+HEADED_SHARE: Final = 0.9
+"""Of several lists, those whose headings say at least this share of what the best one says of the topic."""
 FIRST_WORTH: Final = 0.5
 """Added for the first sentence of a section, against 1 for a sentence that holds the whole topic: it mostly says what
 the section is about."""
@@ -51,17 +55,25 @@ class _Told:
 
 
 def digest(
-    candidates: Sequence[Weighted], matcher: Matcher, budget: int, lang: Lang, *, on_topic: bool
+    candidates: Sequence[Weighted],
+    matcher: Matcher,
+    budget: int,
+    lang: Lang,
+    *,
+    on_topic: bool,
+    steps: bool = False,
 ) -> tuple[Weighted, ...]:
     """Return sentences of the length `budget` (see `length_of`), the most telling first.
 
     Notes share the budget in proportion to what they have on the topic (without one: to their sentences), and so do
     the sections of a note: the n-th sentence of one with the share s counts s / n. Repetitions are left out. With
     `on_topic`, sentences that say little of the topic, in their own words or under their heading, are left out too.
+    With `steps`, the items of the list under the heading that says most of the topic are all, where there is one.
     """
     opened = [one for one in candidates if one.weight > 0]
     fitting = [one for one in opened if 0 < length_of(one.candidate.unit.text, lang) <= budget]
     told = _on_topic(fitting, matcher) if on_topic else [(one, 1.0) for one in fitting]
+    told = _steps(told, matcher) if steps else told
     kept = _unrepeated([one for one, _ in told if _worth_telling(one)])
     topics = {id(one): topic for one, topic in told}
     central = _centrality(kept)
@@ -89,6 +101,19 @@ def _on_topic(candidates: Sequence[Weighted], matcher: Matcher) -> list[tuple[We
     said = [(one, _of_topic(one, matcher)) for one in candidates]
     best = max((topic for _, topic in said), default=0.0)
     return [(one, topic) for one, topic in said if topic >= TOPIC_SHARE * best > 0]
+
+
+def _steps(told: list[tuple[Weighted, float]], matcher: Matcher) -> list[tuple[Weighted, float]]:
+    listed = [(one, topic) for one, topic in told if one.candidate.unit.kind == "list_item"]
+    counted = Counter(one.candidate.passage.key for one, _ in listed)
+    headed = {
+        one.candidate.passage.key: matcher.coverage((one.candidate.passage.head, 1.0))
+        for one, _ in listed
+        if counted[one.candidate.passage.key] >= FEWEST_STEPS
+    }
+    best = max(headed.values(), default=0.0)
+    chosen = {key for key, share in headed.items() if share >= HEADED_SHARE * best > 0}
+    return [(one, topic) for one, topic in listed if one.candidate.passage.key in chosen] or told
 
 
 def _of_topic(one: Weighted, matcher: Matcher) -> float:

@@ -36,6 +36,10 @@ _NOTE_WORD = re.compile(
     r"\b(?:notes?|files?|documents?|papers?|texts?|contents?)\b|笔记|文件|文档|资料|材料|全文|内容",
     re.IGNORECASE,
 )
+_STEPS = re.compile(
+    r"\b(?:steps?|stages?|phases?|procedures?|instructions?)\b|步骤|流程|程序|工序|做法|阶段", re.IGNORECASE
+)
+"""Words of a topic that ask for a sequence of actions."""
 OVERVIEW: Final[Mapping[Lang, str]] = {
     "en": "overview purpose summary main results decisions figures",
     "zh": "概述 目的 总结 主要结果 决定 数据",
@@ -216,7 +220,8 @@ def _main_points(inquiry: Inquiry, budget: int, topic: bool = False) -> tuple[We
         and not one.candidate.unit.text.endswith((":", "："))
     ]
     opened = [weighted(one, inquiry.access) for one in prose]
-    chosen = digest(opened, inquiry.matcher, budget, inquiry.question.lang, on_topic=topic)
+    steps = topic and _STEPS.search(inquiry.asked) is not None
+    chosen = digest(opened, inquiry.matcher, budget, inquiry.question.lang, on_topic=topic, steps=steps)
     return tuple(sorted(chosen, key=lambda one: _place(one.candidate)))
 
 

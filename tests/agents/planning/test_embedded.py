@@ -263,7 +263,7 @@ def test_a_report_is_titled_by_what_was_asked_for(text: str, title: str) -> None
             "en",
             [
                 "What is the purpose of the move?",
-                "Which steps does the move need?",
+                "Steps of the move",
                 "Which costs, people and means does the move need?",
                 "Which dates and deadlines hold for the move?",
                 "Which risks and rules concern the move?",
@@ -275,7 +275,7 @@ def test_a_report_is_titled_by_what_was_asked_for(text: str, title: str) -> None
             "zh",
             [
                 "春季检修的目的是什么？",
-                "春季检修需要哪些步骤？",
+                "春季检修的步骤",
                 "春季检修需要哪些费用、人员和条件？",
                 "春季检修有哪些日期和期限？",
                 "春季检修涉及哪些风险和规定？",

@@ -21,6 +21,10 @@ from agents.planning.readings import SummariseTask
         ("概述这个文件夹", (), False),
         ("对这些文档进行总结", (), False),
         ("写一份关于运营成本的报告", ("运营成本",), False),
+        ("List the steps of pressing cider", ("steps of pressing cider",), False),
+        ("What are the main steps for the move?", ("main steps for the move",), False),
+        ("列出酿制米酒的步骤", ("酿制米酒的步骤",), False),
+        ("酿制米酒有哪些步骤？", ("酿制米酒的步骤",), False),
     ],
 )
 def test_topics(text: str, topics: tuple[str, ...], per_document: bool) -> None:

@@ -140,3 +140,31 @@ async def test_a_field_with_more_weight_keeps_at_least_as_much_of_the_summary() 
 
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1]
+
+
+@pytest.mark.parametrize(
+    ("note", "topic", "lang", "steps"),
+    [
+        (
+            "# Cider manual\n\n## Steps of pressing\n\n1. Wash the apples.\n2. Mill them to pulp.\n3. Press at 3 bar.\n\n"
+            "## Prices\n\nPressing costs €2 a litre.\n\n## Steps of selling\n\n- Take the order of the guest.\n"
+            "- Hand out the bottles.\n",
+            "steps of pressing cider",
+            "en",
+            ["Wash the apples.", "Mill them to pulp.", "Press at 3 bar."],
+        ),
+        (
+            "# 米酒手册\n\n## 酿制步骤\n\n1. 糯米浸泡12小时。\n2. 上笼蒸40分钟。\n3. 压榨装瓶。\n\n"
+            "## 价格\n\n酿制成本每公斤40元。\n\n## 销售步骤\n\n1. 登记订单。\n2. 安排发货，每瓶25元。\n",
+            "酿制米酒的步骤",
+            "zh",
+            ["糯米浸泡12小时。", "上笼蒸40分钟。", "压榨装瓶。"],
+        ),
+    ],
+)
+async def test_steps_are_the_list_under_their_heading_and_nothing_else(
+    note: str, topic: str, lang: Lang, steps: list[str]
+) -> None:
+    result = await perform("summarise", {"topic": topic}, {"manual.md": note}, lang=lang)
+
+    assert said(result, topic) == steps
