@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 
 class Embedder(Protocol):
-    """Turn sentences of any language into vectors whose dot product is their cosine."""
+    """Turn sentences of any language into vectors whose dot product is their cosine.
+
+    Several threads may call `encode` at once and get what one would get.
+    """
 
     @property
     def name(self) -> str:

