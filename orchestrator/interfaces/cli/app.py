@@ -95,7 +95,7 @@ def _failure(error: Exception, session: Session) -> Failure:
         return usage_failure(error, session.lang)
     from orchestrator.interfaces.cli.failures import failure_of
 
-    return failure_of(error, session.lang, home=session.settings.home)
+    return failure_of(error, session.lang, home=session.settings.home, args=session.invocation.args)
 
 
 def _refuse(

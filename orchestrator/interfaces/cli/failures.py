@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -30,6 +30,7 @@ from orchestrator.core.requests import InvalidAnswer
 from orchestrator.core.transition import BrokenLog
 from orchestrator.interfaces.cli.chinese import in_chinese, with_chinese_states
 from orchestrator.interfaces.cli.exit_codes import ExitCode
+from orchestrator.interfaces.cli.hints import filled, filled_hint
 from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Problem, pick
 from orchestrator.interfaces.cli.results import Failure
 from orchestrator.interfaces.cli.streams import one_line
@@ -118,14 +119,14 @@ class _Bilingual(Protocol):
     def message(self, lang: Lang) -> str: ...
 
 
-def failure_of(error: BaseException, lang: Lang, *, home: Path | None) -> Failure:
-    """Return what to show for `error`, in `lang`.
+def failure_of(error: BaseException, lang: Lang, *, home: Path | None, args: Sequence[str] = ()) -> Failure:
+    """Return what to show for `error`, in `lang`; `args` is the command line, which next steps are made for.
 
     An error of no known family is a bug of ours: its trace goes to a file below `home` (or the system's folder for
     temporary files), never to the terminal.
     """
     if isinstance(error, JournalBroken) and error.__cause__ is not None:
-        return failure_of(error.__cause__, lang, home=home)
+        return failure_of(error.__cause__, lang, home=home, args=args)
     kind = kind_of(error)
     if kind is None:
         return _internal(error, lang, home)
@@ -133,8 +134,8 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None) -> Failur
     return Failure(
         kind=kind,
         code=code,
-        message=_message(error, lang),
-        hint=_CLOSER_HINTS.get(code, _HINTS[kind])[lang],
+        message=filled(_message(error, lang), args),
+        hint=filled_hint(_CLOSER_HINTS.get(code, _HINTS[kind])[lang], args),
         retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
         exit=EXIT_OF_KIND[kind],
     )

@@ -196,8 +196,14 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         ),
         parameters={
             "request": ("the request, as `maskgrad show RUN` lists it", "请求标识，见 `maskgrad show RUN`"),
-            "choice": ("one of the choices of the request", "该请求的选项之一"),
-            "guidance": ("what the agent is told in addition (retry)", "附加说明（retry）"),
+            "choice": (
+                "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review",
+                "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review",
+            ),
+            "guidance": (
+                "what the agent is told in addition (retry), or why (abandon)",
+                "附加说明（retry），或原因（abandon）",
+            ),
             "agent": ("agent of the roster (reassign, set_mask)", "名册中的 agent（reassign、set_mask）"),
             "domain": ("knowledge domain (set_mask)", "知识域（set_mask）"),
             "value": ("mask value, -1.00 to 1.00 (set_mask)", "蒙版值，-1.00 到 1.00（set_mask）"),

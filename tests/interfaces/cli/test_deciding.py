@@ -213,6 +213,20 @@ def test_the_gate_does_not_approve_what_another_process_changed(desk: Desk) -> N
     assert desk.log() == ["run.created", "proposal.drafted", "proposal.drafted"]
 
 
+def test_a_rejected_run_says_when_why_and_how_to_plan_anew(desk: Desk) -> None:
+    called = desk.call("reject", desk.run, "--note", "too dear")
+    assert "Plan anew: maskgrad plan 'Why?'" in called.err
+    shown = desk.call("show", desk.run)
+    (line,) = [line for line in shown.out.splitlines() if "rejected" in line]
+    ts = list(desk.shop.store.events(desk.run))[-1].ts
+    assert line == f"rejected by you on {ts[:10]} {ts[11:16]} UTC: too dear"
+    assert "missing" not in shown.out
+    assert shown.err == "next: maskgrad plan 'Why?'\n"
+    again = desk.call("resume", desk.run)
+    assert (again.code, again.err) == (4, "plan anew: maskgrad plan 'Why?'\n")
+    assert "您于" in desk.call("show", desk.run, "--lang", "zh").out
+
+
 # Editing
 
 

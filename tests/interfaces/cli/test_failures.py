@@ -60,7 +60,8 @@ from orchestrator.shell.store.errors import (
     StoreTooNew,
     UnknownRun,
 )
-from tests.interfaces.cli.harness import call
+from tests.interfaces.cli.harness import call, store_log
+from tests.interfaces.cli.logs import reviewing_log
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
@@ -300,3 +301,25 @@ def test_unreadable_events_and_settings_are_said_in_chinese() -> None:
         settings_from({"MASKGRAD_LANG": "fr"})
     assert "'fr'" in (in_chinese(str(setting.value)) or "")
     assert in_chinese("something else") is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "step"),
+    [
+        (("masks", "set", "r-look22", "A1", "cs.databases", "1.2"), "maskgrad masks show r-look22"),
+        (("masks", "set", "r-look22", "A9", "cs.databases", "0.2"), "maskgrad masks show r-look22"),
+        (("answer", "r-look22.q7", "retry"), "maskgrad show r-look22"),
+        (("replay", "r-look22", "--at", "x"), "maskgrad replay --help"),
+        (("runs", "--limit", "x"), "maskgrad runs --help"),
+        (("request-changes", "r-look22", " "), "maskgrad request-changes --help"),
+        (("show", "r-gone22"), "maskgrad runs"),
+    ],
+)
+def test_the_next_step_can_be_typed_as_it_stands(tmp_path: Path, argv: tuple[str, ...], step: str) -> None:
+    store_log(tmp_path, "r-look22", reviewing_log())
+    for lang in ("en", "zh"):
+        called = call(*argv, "--lang", lang, home=tmp_path)
+        assert called.code == 2
+        assert step in called.err
+        assert not re.search(r"\b(RUN|ID|COMMAND)\b|命令 ", called.err)
+    assert call(*argv, "--json", home=tmp_path).error["hint"] == step

@@ -10,7 +10,7 @@ from orchestrator.core.state import RunState
 from orchestrator.desk import approve as approve_revision
 from orchestrator.desk import reject as reject_proposal
 from orchestrator.desk import request_changes as record_changes
-from orchestrator.interfaces.cli.bodies.summaries import run_document
+from orchestrator.interfaces.cli.bodies.summaries import plan_anew, run_document
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -44,7 +44,11 @@ def approve(session: Session, token: str) -> Result:
 def reject(session: Session, run: str, note: str) -> Result:
     """Reject the proposal under review; raises `WrongState` outside of a review."""
     state = reject_proposal(session.desk(), RunId(run), note)
-    return _decided(state, session.pick("rejected; the run has ended", "已拒绝；运行已结束"))
+    step = plan_anew(state)
+    note = session.pick(
+        f"rejected; the run has ended. Plan anew: {step}", f"已拒绝；运行已结束。重新规划：{step}"
+    )
+    return _decided(state, note)
 
 
 def request_changes(session: Session, run: str, note: str) -> Result:

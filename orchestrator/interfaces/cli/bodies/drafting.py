@@ -14,7 +14,6 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
 from orchestrator.interfaces.cli.bodies.starting import Draft
-from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import goal_of, revise, submit
 from orchestrator.shell.editing.changes import changes_between
@@ -47,7 +46,6 @@ def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunStat
 
 def _from_file(session: Session, draft: Draft) -> RunState:
     assert draft.file is not None, "called for a file"
-    _refuse_beside_file(draft)
     text = read_text(draft.file)
     goal = goal_of_document(text)
     shop = session.shop()
@@ -60,25 +58,6 @@ def _from_file(session: Session, draft: Draft) -> RunState:
     edited = replace(edited, goal=drafted.goal)
     changes = changes_between(drafted, edited, shop.registry, goal.lang)
     return revise(shop, state.run, edited, changes) if changes else state
-
-
-def _refuse_beside_file(draft: Draft) -> None:
-    given = [
-        name
-        for name, value in (
-            ("GOAL", draft.goal),
-            ("--sources", draft.sources),
-            ("--allow-unresolved", draft.allow_unresolved),
-            ("--forbid", draft.forbid),
-        )
-        if value
-    ]
-    if given:
-        raise UsageProblem(
-            "options_beside_file",
-            en=f"{', '.join(given)} can't be given with the file {draft.file!r}, which says all of it; change the file",
-            zh=f"{'、'.join(given)} 不能与文件 {draft.file!r} 同时给出，文件中已包含全部内容；请修改文件",
-        )
 
 
 def _options(draft: Draft, registry: DomainRegistry) -> ProposalOptions:

@@ -8,7 +8,7 @@ from orchestrator.core.report import report_json
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.showing import state_lines
-from orchestrator.interfaces.cli.bodies.summaries import node_documents, run_document
+from orchestrator.interfaces.cli.bodies.summaries import is_rejected, node_documents, plan_anew, run_document
 from orchestrator.interfaces.cli.exit_codes import exit_code_of
 from orchestrator.interfaces.cli.failures import keep_trace
 from orchestrator.interfaces.cli.results import Result
@@ -48,6 +48,9 @@ def _notes(session: Session, state: RunState) -> Sequence[str]:
         )
     if state.status == "reviewing":
         return (pick(f"back in review: maskgrad review {run}", f"已退回审核：maskgrad review {run}"),)
+    if is_rejected(state):
+        step = plan_anew(state)
+        return (pick(f"plan anew: {step}", f"重新规划：{step}"),)
     if state.status not in ENDED:
         return (
             pick(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from orchestrator.core.events import ProposalRejected
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
+    is_rejected,
     next_step,
     node_documents,
     node_lines,
+    plan_anew,
     request_lines,
     run_document,
     status_words,
@@ -17,6 +20,7 @@ from orchestrator.interfaces.cli.bodies.summaries import (
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.runs import events_of
 
 
 def show(session: Session, run: str) -> Result:
@@ -52,11 +56,32 @@ def state_lines(session: Session, state: RunState, holder: str | None) -> list[s
     if holder is not None:
         lines.append(session.pick("executed by: ", "执行者：") + holder)
     lines += node_lines(state, lang)
-    for gap in state.gaps:
+    rejected = is_rejected(state)
+    if rejected:
+        lines += _rejection(session, state)
+    for gap in () if rejected else state.gaps:
         lines.append(session.pick("missing: ", "缺少：") + one_line(gap, 300))
     for key in sorted(state.requests.keys()):
-        lines += ["", *request_lines(state.requests[key], lang)]
+        request = state.requests[key]
+        lines += ["", *request_lines(request, lang)]
+        if request.sources:
+            step = plan_anew(state)
+            lines.append(session.pick(f"    or plan anew: {step}", f"    或重新规划：{step}"))
     if state.internal_error:
         last = state.internal_error.strip().splitlines()[-1]
         lines.append(session.pick("error of the program: ", "程序错误：") + one_line(last, 300))
     return lines
+
+
+def _rejection(session: Session, state: RunState) -> list[str]:
+    """When the proposal was rejected, and why."""
+    for event in events_of(session.store(), state.run, upto=state.seq):
+        if isinstance(event.body, ProposalRejected):
+            day, time = event.ts[:10], event.ts[11:16]
+            why = one_line(event.body.note, 300) or session.pick("no reason given", "未说明原因")
+            return [
+                session.pick(
+                    f"rejected by you on {day} {time} UTC: {why}", f"您于 {day} {time} UTC 拒绝了方案：{why}"
+                )
+            ]
+    return []

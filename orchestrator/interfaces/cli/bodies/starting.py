@@ -15,9 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agents.retrieval.reading import NOTE_SUFFIXES
+from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.documents import read_text
+from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
@@ -39,6 +41,7 @@ class Draft:
 
 def draft_run(session: Session, draft: Draft) -> RunState:
     """Draft a run and return it in review; raises as `orchestrator.interfaces.cli.bodies.drafting.draft_run`."""
+    _refuse(session, draft)
     if draft.file is not None:
         file = one_line(draft.file)
         session.talk(f"reading {file} and drafting …", f"正在读取 {file} 并起草……")
@@ -70,6 +73,37 @@ def execute_quietly(session: Session, run: RunId) -> RunState:
     from orchestrator.interfaces.cli.bodies.executing import execute_quietly as really
 
     return really(session, run)
+
+
+def _refuse(session: Session, draft: Draft) -> None:
+    """Refuse at once what needs nothing heavy to be refused."""
+    if draft.file is not None:
+        _refuse_beside_file(draft)
+        read_text(draft.file)
+    for domain in draft.forbid:
+        session.registry.resolve(domain)
+    for folder in draft.sources:
+        if not Path(folder).expanduser().is_dir():
+            raise FolderNotFound(Path(folder).expanduser().resolve())
+
+
+def _refuse_beside_file(draft: Draft) -> None:
+    given = [
+        name
+        for name, value in (
+            ("GOAL", draft.goal),
+            ("--sources", draft.sources),
+            ("--allow-unresolved", draft.allow_unresolved),
+            ("--forbid", draft.forbid),
+        )
+        if value
+    ]
+    if given:
+        raise UsageProblem(
+            "options_beside_file",
+            en=f"{', '.join(given)} can't be given with the file {draft.file!r}, which says all of it; change the file",
+            zh=f"{'、'.join(given)} 不能与文件 {draft.file!r} 同时给出，文件中已包含全部内容；请修改文件",
+        )
 
 
 def _reading(folders: tuple[str, ...]) -> tuple[str, str]:

@@ -54,7 +54,7 @@ def approval_of(state: RunState) -> str | None:
 
 
 def next_step(state: RunState) -> str | None:
-    """Return the command that takes a run further; `None` for one that ended."""
+    """Return the command that takes a run further, or a rejected goal; `None` for any other run that ended."""
     token = approval_of(state)
     if token is not None:
         return f"maskgrad approve {token}"
@@ -64,7 +64,24 @@ def next_step(state: RunState) -> str | None:
         return answer_commands(request, request.choices[0])[0]
     if state.status == "confirmed":
         return f"maskgrad run {state.run}"
+    if is_rejected(state):
+        return plan_anew(state)
     return None if state.status in ENDED else f"maskgrad resume {state.run}"
+
+
+def is_rejected(state: RunState) -> bool:
+    """Tell whether a person rejected the proposal: the run ended before anything was approved."""
+    return state.status == "blocked" and state.approved_revision is None
+
+
+def plan_anew(state: RunState) -> str:
+    """Return the command that drafts the goal of a run again."""
+    created = state.created
+    goal = shlex.quote(one_line(created.goal)) if created is not None else "GOAL"
+    folders = created.sources if created is not None else ()
+    return " ".join(
+        ["maskgrad plan", goal, *(f"--sources {shlex.quote(one_line(folder))}" for folder in folders)]
+    )
 
 
 def run_document(state: RunState) -> dict[str, Any]:
@@ -107,6 +124,7 @@ def request_document(request: Request) -> dict[str, Any]:
         "choices": list(request.choices),
         "agents": list(request.agents),
         "domains": list(request.domains),
+        "sources": list(request.sources),
         "closed": {agent: list(domains) for agent, domains in request.closed.items()},
         "schema": answer_schema(request.choices),
         "attempts": [
@@ -128,6 +146,9 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
         f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
         f"  {one_line(request.detail, 300)}",
     ]
+    if request.sources:
+        files = ", ".join(one_line(source, 100) for source in request.sources)
+        lines.append(pick(lang, f"  restore, then try again: {files}", f"  请恢复后重试：{files}"))
     if request.attempts:
         lines.append(pick(lang, "  tried:", "  已尝试："))
     for row in request.attempts:
