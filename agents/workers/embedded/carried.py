@@ -80,11 +80,12 @@ def output_of(
 ) -> WorkOutput:
     """Return an output of `claims` with exactly the evidence and sources that they rest on.
 
-    Premises of an inference and the originals of copies come along, so that every chain can be followed.
+    Premises of an inference, the originals of copies and the copies of originals come along, so that every chain can
+    be followed and a reader is told where the same text stands.
     """
     kept = tuple(claims)
     evidence = _with_premises((piece for claim in kept for piece in claim.evidence), carried.evidence)
-    sources = _with_originals((piece.source for piece in evidence), carried.sources)
+    sources = _with_copies((piece.source for piece in evidence), carried.sources)
     return WorkOutput(
         text=text,
         claims=kept,
@@ -129,7 +130,7 @@ def _with_premises(
     return tuple(found.values())
 
 
-def _with_originals(wanted: Iterable[SourceId], known: Mapping[SourceId, Source]) -> tuple[Source, ...]:
+def _with_copies(wanted: Iterable[SourceId], known: Mapping[SourceId, Source]) -> tuple[Source, ...]:
     found: dict[SourceId, Source] = {}
     waiting = list(wanted)
     while waiting:
@@ -138,7 +139,8 @@ def _with_originals(wanted: Iterable[SourceId], known: Mapping[SourceId, Source]
             found[source.id] = source
             if source.copy_of:
                 waiting.append(source.copy_of)
-    return tuple(found.values())
+    copies = {source.id: source for source in known.values() if source.copy_of in found}
+    return tuple((found | copies).values())
 
 
 def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:

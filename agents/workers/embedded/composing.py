@@ -87,6 +87,7 @@ class _Draft:
         self.claims[claim.id] = claim
         self.evidence[piece.id] = piece
         self.sources[passage.source.id] = passage.source
+        self.sources |= {source.id: source for source in _same_text(passage.source, unit.text, inquiry)}
         return claim
 
 
@@ -241,6 +242,16 @@ def _conflicts(claims: Sequence[tuple[Claim, Passage]], about: str) -> list[Conf
             sides = [side for side in sides if side not in touching] + [{a.id, b.id}.union(*touching)]
     order = [claim.id for claim, _ in claims]
     return [Conflict(about=about, claims=tuple(sorted(side, key=order.index))) for side in sides]
+
+
+def _same_text(source: Source, sentence: str, inquiry: Inquiry) -> list[Source]:
+    """Return the notes that `source` repeats or that repeat it, as far as they were met with the same sentence."""
+    return [
+        passage.source
+        for passage in inquiry.material.passages.values()
+        if (passage.source.copy_of == source.id or source.copy_of == passage.source.id)
+        and sentence in passage.text
+    ]
 
 
 def _original(source: Source) -> SourceId:

@@ -209,6 +209,9 @@ class _Places:
             excerpt=piece.text,
             domain=piece.domain,
             copy_of=original.uri if original else source.copy_of,
+            also_in=tuple(
+                sorted(other.uri for other in self._sources.values() if other.copy_of == source.id)
+            ),
         )
 
 

@@ -43,6 +43,8 @@ class CitedPlace:
     domain: str | None = None
     copy_of: str | None = None
     """Path of the source that this one repeats; both count as one."""
+    also_in: tuple[str, ...] = ()
+    """Paths of the sources that repeat this one, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ class _Page:
         self._report = report
         self._lang = lang
         self._words = WORDS[lang]
+        cited = [(one.number, place) for one in report.citations for place in one.places]
+        self._first_cited = {place.source: (number, place.evidence) for number, place in reversed(cited)}
         self._names = names
         marks = [mark for citation in report.citations for mark in citation.leaks]
         self._footnotes = {mark: f"L{n}" for n, mark in enumerate(dict.fromkeys(marks), start=1)}
@@ -204,20 +206,30 @@ class _Page:
         if citation.missing_evidence:
             facts.append(words.missing_evidence)
         head = f"- {self._cite(citation)} {inert_part(' · '.join(facts))}"
-        return "\n".join([head, *self._statement(citation), *map(self._place, citation.places)])
+        return "\n".join(
+            [head, *self._statement(citation), *(self._place(place, citation) for place in citation.places)]
+        )
 
     def _statement(self, citation: Citation) -> list[str]:
         return [] if is_exact_quote(citation) else [f"  - {inert(citation.statement)}"]
 
-    def _place(self, place: CitedPlace) -> str:
+    def _place(self, place: CitedPlace, citation: Citation) -> str:
         one_line = place.start_line == place.end_line
         where = f"{place.uri}:{place.start_line}" + ("" if one_line else f"-{place.end_line}")
         copy = f" ({self._words.copy_of} {inert_part(place.copy_of)})" if place.copy_of else ""
+        copy = copy or self._also(place, citation)
         lines = inert_lines(place.excerpt)
         if len(lines) == 1:
             lines = (without_bar_escapes(lines[0]),)
         quote = [f"    > {line}".rstrip() for line in lines]
         return "\n".join([f"  - {inert(where)}{copy}", "", *quote, ""]).rstrip()
+
+    def _also(self, place: CitedPlace, citation: Citation) -> str:
+        """Name the files that repeat the cited one, at its first place in the list."""
+        if not place.also_in or self._first_cited[place.source] != (citation.number, place.evidence):
+            return ""
+        comma = "、" if self._lang == "zh" else ", "
+        return f" ({self._words.also_in} {inert_part(comma.join(place.also_in))})"
 
     def _confidence(self, row: NodeConfidence) -> str:
         facts = [confidence_words(row.confidence, self._lang), self._words.checks_ended[row.outcome]]

@@ -47,6 +47,7 @@ class Words:
     fields: str
     missing_evidence: str
     copy_of: str
+    also_in: str
     declared: str
     undeclared: str
     not_detected: str
@@ -92,6 +93,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         fields="Fields",
         missing_evidence="evidence missing",
         copy_of="repeats",
+        also_in="same text repeated in",
         declared="declared",
         undeclared="undeclared",
         not_detected="declared only",
@@ -155,6 +157,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         fields="字段",
         missing_evidence="缺少证据",
         copy_of="重复自",
+        also_in="同样的文字重复见于",
         declared="已声明",
         undeclared="未声明",
         not_detected="仅有声明",

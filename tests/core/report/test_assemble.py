@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.citations import anchor
 from agents.evidence import ClaimId
 from agents.results import Conflict, OpenQuestion
+from graphs.contract import Lang
 from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import ClaimVerdict, Falsified, Level, Uncertain, Verification, confidence
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Sha256
-from orchestrator.core.report import REPORT, report_json
+from orchestrator.core.report import REPORT, render_markdown, report_json
 from orchestrator.core.report.assemble import assemble_report, run_facts
 from tests.agents.workers.material import Quoted, mark, note, output, quoted
 from tests.core.builders import plan, proposal
@@ -55,6 +57,19 @@ def test_a_copy_names_the_note_that_it_repeats() -> None:
     report = delivered(terminal("n5", output([STORES, repeated])))
 
     assert [c.places[0].copy_of for c in report.citations] == [None, "plant.md"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [("en", "same text repeated in 报告（终稿）.md"), ("zh", "同样的文字重复见于 报告（终稿）.md")],
+)
+def test_a_cited_file_names_once_the_files_that_repeat_it(lang: Lang, told: str) -> None:
+    made = output([STORES, OPENED])
+    report = delivered(terminal("n5", replace(made, sources=(*made.sources, COPY.source))))
+
+    assert [c.places[0].also_in for c in report.citations] == [("报告（终稿）.md",)] * 2
+    assert render_markdown(report, lang).count(told) == 1
+    assert "also_in" in json.dumps(report_json(report))
 
 
 def test_a_claim_without_a_verdict_is_not_traced_and_never_verified() -> None:

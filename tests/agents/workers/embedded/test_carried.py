@@ -68,3 +68,14 @@ def test_an_output_brings_premises_and_originals_and_nothing_else() -> None:
 
     assert {piece.id for piece in result.evidence} == {evidence.id, premise.id}
     assert {source.uri for source in result.sources} == {"copy.md", "plant.md"}
+
+
+def test_an_output_brings_the_copies_of_what_it_cites() -> None:
+    copy = note("copy.md", "The plant stores 32 MWh.", copy_of=PLANT.source.id)
+    made = output([STORES])
+    carried = carry({NodeId("n1"): replace(made, sources=(*made.sources, copy.source))})
+
+    assert [source.uri for source in output_of(carried, "", [STORES.claim]).sources] == [
+        "plant.md",
+        "copy.md",
+    ]

@@ -89,6 +89,20 @@ async def test_independent_sources_that_disagree_are_a_conflict_and_copies_are_n
     assert [statement for statement in said.values()].count("The plant at Arby opened in May 2024.") == 1
 
 
+async def test_a_note_that_repeats_the_cited_one_is_handed_over_with_it() -> None:
+    notes = {
+        "a.md": "# A\n\nThe plant at Arby opened in May 2024. It stores 32 MWh of energy.\n",
+        "b.md": "# B\n\nThe plant at Arby opened in May 2024. It stores 32 MWh of energy.\n",
+        "c.md": "# C\n\nThe plant at Arby is painted green.\n",
+    }
+    output = (await research({"questions": ["When did the plant at Arby open?"]}, library(notes))).output
+    (claim,) = output.claims
+    cited = {source.id: source for source in output.sources}[output.evidence[0].source]
+    assert {source.uri for source in output.sources} == {"a.md", "b.md"}
+    assert [source.copy_of for source in output.sources if source.id != cited.id] == [cited.id]
+    assert len(claim.evidence) == 1
+
+
 async def test_all_sides_of_a_disagreement_stand_in_one_conflict() -> None:
     notes = {
         "a.md": "The plant at Arby opened in May 2024.\n",
