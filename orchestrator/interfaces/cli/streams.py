@@ -17,10 +17,14 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr write UTF-8, so that Chinese survives an ASCII or GBK locale and a pipe."""
+    """Make stdout and stderr write UTF-8, so that Chinese survives an ASCII or GBK locale and a pipe.
+
+    An encoding that the user asks for with `PYTHONIOENCODING` is kept; what it has no character for is replaced.
+    """
+    wanted = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
     for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=errors)
+            stream.reconfigure(encoding=stream.encoding if wanted else "utf-8", errors=errors)
 
 
 def plain_text(text: str) -> str:

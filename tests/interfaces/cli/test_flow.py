@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +82,11 @@ def test_evidence_names_file_line_verdict_level_and_the_exact_quote(desk: Desk, 
     text = desk.call("evidence", run).out
     assert "costs.md:3" in text
     assert f"“{exact}”" in text
+    # Research, synthesis and report make the same claim; a reader sees it once, as it was checked last.
+    places = text.splitlines()
+    assert places.count(f"      “{exact}”") == 1
+    at = places.index(f"      “{exact}”")
+    assert re.match(r"    L2  verified against costs\.md:3  \(before: L\d n1", places[at - 2]), places[at - 2]
     unknown = desk.call("evidence", run, "n99", "--json")
     assert (unknown.code, unknown.error["code"]) == (2, "unknown_node")
 

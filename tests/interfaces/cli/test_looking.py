@@ -37,9 +37,12 @@ def test_runs_are_listed_newest_first_with_what_they_wait_for(tmp_path: Path) ->
     listed = call("runs", "--json", home=tmp_path).data["runs"]
     assert {run["run"]: run["status"] for run in listed} == {"r-aaa222": "completed", "r-bbb222": "suspended"}
     text = call("runs", home=tmp_path).out
-    assert len(text.splitlines()) == 2
+    head, *rows = text.splitlines()
+    assert head.split() == ["run", "created", "(UTC)", "done", "state", "goal"]
+    assert head.index("created") == rows[0].index("2026-01-01 00:00")
+    assert len(rows) == 2
     assert "suspended, needs you (r-test.q1)" in text
-    assert len(call("runs", "-n", "1", home=tmp_path).out.splitlines()) == 1
+    assert len(call("runs", "-n", "1", home=tmp_path).out.splitlines()) == 2
 
 
 def test_a_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:

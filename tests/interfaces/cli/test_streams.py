@@ -72,3 +72,17 @@ def test_chinese_survives_a_locale_that_has_none(locale: str) -> None:
         check=True,
     )
     assert "列出运行" in called.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "head"), [("gbk", "列出运行"), ("gbk:strict", "列出运行"), ("latin-1", "????")]
+)
+def test_the_encoding_that_the_user_asks_for_is_kept_and_never_fails(encoding: str, head: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(REPOSITORY)}
+    called = subprocess.run(
+        [sys.executable, "-m", "orchestrator.interfaces.cli", "--lang", "zh", "runs", "--help"],
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert head in called.stdout.decode(encoding.partition(":")[0])

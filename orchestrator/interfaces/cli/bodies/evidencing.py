@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from agents.evidence import Claim, Evidence, LeakMark, Source
 from agents.results import WorkOutput
 from graphs.plan import NodeId
 from masks.bands import format_mask_value
-from orchestrator.core.claims import ClaimVerdict
+from orchestrator.core.claims import ClaimVerdict, Level, Uncertain
 from orchestrator.core.input_key import WORK_OUTPUT
 from orchestrator.core.report import confidence_words, verdict_words
 from orchestrator.core.state import Accepted, RunState
 from orchestrator.interfaces.cli.bodies.looking import nodes_of, run_state
-from orchestrator.interfaces.cli.problems import Lang, NotFound
+from orchestrator.interfaces.cli.problems import Lang, NotFound, pick
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
@@ -28,25 +29,45 @@ def evidence(session: Session, run: str, node: str) -> Result:
     names = nodes_of(state)
     if node and node not in names:
         raise _no_such_node(state, node, names)
-    documents, lines = [], []
+    documents, shown = [], []
     for name in names:
         kept = _output_of(state, name)
         if (node and name != node) or kept is None:
             continue
         accepted, current = kept
         output = WORK_OUTPUT.validate_json(session.store().get_artefact(accepted.output))
-        shown = _Shown(output, accepted, session.lang)
-        documents.append({"node": name, "accepted": current, **shown.document()})
-        head = f"{name}  {confidence_words(accepted.verification.confidence, session.lang)}"
-        lines += [
-            head if current else head + session.pick("  (not accepted)", "（未被接受）"),
-            *shown.lines(),
-            "",
-        ]
+        one = _Shown(name, output, accepted, session.lang, current=current)
+        documents.append({"node": name, "accepted": current, **one.document()})
+        shown.append(one)
     if not documents:
         note = session.pick("no output yet, so no evidence", "尚无输出，因此没有证据")
         return Result(data={"run": state.run, "nodes": []}, notes=(note,))
-    return Result(data={"run": state.run, "nodes": documents}, text="\n".join(lines))
+    return Result(data={"run": state.run, "nodes": documents}, text="\n".join(_all_lines(session, shown)))
+
+
+def _all_lines(session: Session, shown: Sequence[_Shown]) -> list[str]:
+    """Each claim once: in the output where it was checked most thoroughly, with the levels of the others behind."""
+    strongest: dict[object, _Shown] = {}
+    for one in shown:
+        for claim in one.claims:
+            known = strongest.get(one.key(claim))
+            if known is None or one.level(claim) >= known.level(claim):
+                strongest[one.key(claim)] = one
+    lines: list[str] = []
+    for one in shown:
+        own = [claim for claim in one.claims if strongest[one.key(claim)] is one]
+        if not own and one.claims:
+            continue
+        head = f"{one.node}  {confidence_words(one.confidence, session.lang)}"
+        lines.append(head if one.current else head + session.pick("  (not accepted)", "（未被接受）"))
+        for claim in own:
+            others = [other for other in shown if other is not one and other.holds(one.key(claim))]
+            behind = ", ".join(f"{other.level(claim)} {other.node}" for other in others)
+            lines += one.lines(
+                claim, session.pick(f"  (before: {behind})", f"（此前：{behind}）") if behind else ""
+            )
+        lines.append("")
+    return lines
 
 
 def _no_such_node(state: RunState, node: str, names: tuple[NodeId, ...]) -> NotFound:
@@ -71,27 +92,56 @@ def _output_of(state: RunState, name: NodeId) -> tuple[Accepted, bool] | None:
 class _Shown:
     """One output with its verdicts, as lines and as a document."""
 
-    def __init__(self, output: WorkOutput, accepted: Accepted, lang: Lang) -> None:
-        self._claims = output.claims
+    def __init__(
+        self, node: NodeId, output: WorkOutput, accepted: Accepted, lang: Lang, *, current: bool
+    ) -> None:
+        self.node = node
+        self.current = current
+        self.claims = output.claims
+        self.confidence = accepted.verification.confidence
+        self._keys = {self.key(claim) for claim in output.claims}
         self._evidence: dict[str, Evidence] = {piece.id: piece for piece in output.evidence}
         self._sources: dict[str, Source] = {source.id: source for source in output.sources}
         self._verdicts = {verdict.claim: verdict for verdict in accepted.verification.verdicts}
+        self._sampled = accepted.verification.level is not Level.L1
         self._lang = lang
 
-    def lines(self) -> list[str]:
-        found: list[str] = []
-        for claim in self._claims:
-            verdict = self._verdicts.get(claim.id)
-            core = "*" if claim.core else "-"
-            level = verdict.level if verdict is not None else "L1"
-            found.append(f"{core} {one_line(claim.statement)}")
-            found.append(f"    {level}  {verdict_words(verdict.verdict if verdict else None, self._lang)}")
-            found += [f"    {line}" for piece in claim.evidence for line in self._place(piece)]
-            found += [f"    {_mark(mark)}" for mark in claim.leaks]
-        return found
+    def key(self, claim: Claim) -> object:
+        """What makes a claim the same one in the output of another sub-task: its words and what it rests on."""
+        return one_line(claim.statement), frozenset(claim.evidence)
+
+    def holds(self, key: object) -> bool:
+        """Tell whether this output makes the claim of this key."""
+        return key in self._keys
+
+    def level(self, claim: Claim) -> str:
+        """How thoroughly the same claim was checked here."""
+        found = next((own for own in self.claims if self.key(own) == self.key(claim)), None)
+        verdict = self._verdicts.get(found.id) if found is not None else None
+        return str(verdict.level) if verdict is not None else str(Level.L1)
+
+    def lines(self, claim: Claim, behind: str) -> list[str]:
+        """Return a claim with its verdict, its places and its leaks."""
+        core = "*" if claim.core else "-"
+        return [
+            f"{core} {one_line(claim.statement)}",
+            f"    {self.level(claim)}  {self._said(claim)}{behind}",
+            *(f"    {line}" for piece in claim.evidence for line in self._place(piece)),
+            *(f"    {_mark(mark)}" for mark in claim.leaks),
+        ]
+
+    def _said(self, claim: Claim) -> str:
+        verdict = self._verdicts.get(claim.id)
+        # The second level traces a sample: what it left out is no doubt about the claim.
+        left_out = verdict is None or (
+            isinstance(verdict.verdict, Uncertain) and not verdict.traced and not verdict.evidence
+        )
+        if left_out and self._sampled and claim.evidence:
+            return pick(self._lang, "not in the sample", "未抽到")
+        return verdict_words(verdict.verdict if verdict else None, self._lang)
 
     def document(self) -> dict[str, Any]:
-        return {"claims": [self._claim(claim, self._verdicts.get(claim.id)) for claim in self._claims]}
+        return {"claims": [self._claim(claim, self._verdicts.get(claim.id)) for claim in self.claims]}
 
     def _place(self, name: str) -> tuple[str, ...]:
         piece = self._evidence.get(name)
@@ -109,7 +159,7 @@ class _Shown:
             "origin": claim.origin,
             "taint": claim.taint,
             "verdict": verdict.verdict.kind if verdict is not None else None,
-            "verdict_words": verdict_words(verdict.verdict if verdict else None, self._lang),
+            "verdict_words": self._said(claim),
             "level": verdict.level.value if verdict is not None else None,
             "traced": verdict.traced if verdict is not None else False,
             "leaks": [

@@ -24,20 +24,28 @@ def runs(session: Session, limit: str) -> Result:
         state = _state(session, row)
         if isinstance(state, str):
             documents.append({"run": row.id, "goal": row.title, "created": row.created, "error": state})
-            lines.append(f"{row.id:<10} {row.created[:16]}  ! {one_line(state, 100)}")
+            lines.append(f"{row.id:<10} {_minute(row)}  ! {one_line(state, 100)}")
             continue
         documents.append({**run_document(state), "created": row.created})
         waits = f" ({', '.join(sorted(state.requests.keys()))})" if state.requests else ""
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
         status = status_words(state.status, session.lang) + waits
-        lines.append(f"{row.id:<10} {row.created[:16]}  {done:>7}  {status}  {one_line(row.title, _GOAL)}")
+        lines.append(f"{row.id:<10} {_minute(row)}  {done:>7}  {status}  {one_line(row.title, _GOAL)}")
     if lines:
-        return Result(data={"runs": documents}, text="\n".join(lines))
+        head = session.pick(
+            f"{'run':<10} {'created (UTC)':<16}  {'done':>7}  state  goal",
+            f"{'运行':<8} {'创建时间（UTC）':<9}  {'完成':>5}  状态  目标",
+        )
+        return Result(data={"runs": documents}, text="\n".join([head, *lines]))
     note = session.pick(
         'no runs yet; begin with: maskgrad plan "…" --sources FOLDER',
         '还没有运行；可从此开始：maskgrad plan "…" --sources 文件夹',
     )
     return Result(data={"runs": []}, notes=(note,))
+
+
+def _minute(row: RunRow) -> str:
+    return row.created[:16].replace("T", " ")
 
 
 def _state(session: Session, row: RunRow) -> RunState | str:

@@ -29,7 +29,8 @@ def show(session: Session, run: str) -> Result:
     lease = living_lease(session, state.run)
     holder = lease.holder if lease is not None else None
     report = delivered(session, state)
-    lines = state_lines(session, state, holder)
+    # A report lists what is missing itself.
+    lines = state_lines(session, state, holder, gaps=report is None)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     document = {
@@ -43,8 +44,8 @@ def show(session: Session, run: str) -> Result:
     return Result(data=document, text="\n".join(lines), notes=notes)
 
 
-def state_lines(session: Session, state: RunState, holder: str | None) -> list[str]:
-    """Return a run's state for people."""
+def state_lines(session: Session, state: RunState, holder: str | None, *, gaps: bool = True) -> list[str]:
+    """Return a run's state for people; `gaps` tells whether to list what is missing."""
     lang = session.lang
     goal = state.created.goal if state.created is not None else ""
     lines = [
@@ -59,7 +60,7 @@ def state_lines(session: Session, state: RunState, holder: str | None) -> list[s
     rejected = is_rejected(state)
     if rejected:
         lines += _rejection(session, state)
-    for gap in () if rejected else state.gaps:
+    for gap in state.gaps if gaps and not rejected else ():
         lines.append(session.pick("missing: ", "缺少：") + one_line(gap, 300))
     for key in sorted(state.requests.keys()):
         request = state.requests[key]

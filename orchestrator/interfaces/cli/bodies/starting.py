@@ -82,7 +82,7 @@ def _refuse(session: Session, draft: Draft) -> None:
         read_text(draft.file)
     for domain in draft.forbid:
         session.registry.resolve(domain)
-    for folder in draft.sources:
+    for folder in draft.sources if len(draft.sources) == 1 else ():
         if not Path(folder).expanduser().is_dir():
             raise FolderNotFound(Path(folder).expanduser().resolve())
 
