@@ -85,6 +85,10 @@ _UNRESOLVED: Final = (
         rf"\b(?:say so|say that)\s+(?:if|where|when)\b[^.;?!]*(?:{_SOURCES_EN}|answer|found|missing)[^.;?!]*",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"[，,]?\s*(?:并且?|再|最后|同时|然后)?(?:请)?(?:列出|列明|标出|标明|注明)(?:所有|全部|仍|尚|其中)*(?:的)?"
+        r"(?:未解决|未决|悬而未决|没有答案|未回答|无法回答|待解决|开放)(?:的)?(?:问题|事项|疑问)?"
+    ),
     re.compile(r"\b(?:leave|list)\s+[^.;?!]{0,40}\b(?:open|unanswered)\b[^.;?!]*", re.IGNORECASE),
     re.compile(
         r"[，,]?\s*(?:如果|若|如|要是|倘若)?[^。；？！，,]{0,16}(?:没有(?!必要)(?:提到|提及|说明|写到|记载"
@@ -95,6 +99,11 @@ _UNRESOLVED: Final = (
         r"|告诉我|告知)[^。；？！]*"
     ),
 )
+
+_DANGLING = re.compile(
+    r"[\s,;，；]*(?:\b(?:and|then)(?:\s+then)?|并且?|且|同时|再|然后|最后)\s*(?=[.。]*\s*$)", re.IGNORECASE
+)
+"""What joined a condition to the sentence that it has been taken from."""
 
 _TOUCH_EN = re.compile(
     r"^(?:do not|don['’]t|never|must not|avoid|refrain from|without)\s+(?:us(?:e|ing)|rely(?:ing)? on|draw"
@@ -142,6 +151,8 @@ def find_conditions(sentence: str) -> Conditions:
         rest = _take(pattern, rest, prohibitions, _at_an_end if asks else _anywhere)
     for pattern in _LIMITS:
         rest = _take(pattern, rest, constraints, _at_an_end if asks else _anywhere)
+    if unresolved or prohibitions or constraints:
+        rest = _DANGLING.sub("", rest)
     return Conditions(
         rest=_tidy(rest),
         constraints=tuple(constraints),

@@ -89,6 +89,23 @@ class PlanDraft:
         """Return what each of `nodes` requires."""
         return [self._subtask(node).required_domains for node in nodes]
 
+    def title_of(self, node: NodeId) -> str:
+        """Return the title of a sub-task."""
+        return self._subtask(node).title
+
+    def claims_behind(self, nodes: Sequence[NodeId]) -> list[NodeId]:
+        """Return those of `nodes` that hand out claims; for one that does not, those that feed it and do."""
+        found: dict[NodeId, None] = {}
+        for node in nodes:
+            feeding = [edge.source for edge in self.edges if edge.target == node]
+            for one in (node,) if self._gives_claims(node) else tuple(feeding):
+                if self._gives_claims(one):
+                    found[one] = None
+        return list(found)
+
+    def _gives_claims(self, node: NodeId) -> bool:
+        return any(port.type == "claims" for port in self._subtask(node).outputs)
+
     def plan(self) -> Plan:
         """Return the plan with every boundary declared."""
         sources = {edge.source for edge in self.edges}

@@ -111,7 +111,7 @@ def plan_goal(
 def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
     delivered: list[NodeId] = []
     for task in reading.tasks:
-        delivered.extend(draft_task(task, draft))
+        delivered.extend(draft_task(task, draft, tuple(delivered)))
     cited = draft.accept("cited", say("accept_cited", draft.lang), "claims_cited")
     exists = draft.accept("report", say("accept_report", draft.lang), "artefact_exists")
     asked = [c.id for c in draft.criteria if c.kind in ("question_answered", "field_filled")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, get_args
 
 from agents.planning.clauses import unquote
 from agents.planning.conditions import find_conditions
@@ -23,13 +23,17 @@ from agents.planning.patterns.research import (
     read_questions,
     stands_alone,
 )
+from agents.planning.patterns.sequence import orders_of
 from agents.planning.patterns.speech import bare, is_announcement, is_small_talk
 from agents.planning.patterns.summarise import read_summary
 from agents.planning.readings import (
     Carried,
     CompareTask,
+    ExtractTask,
+    OutlineTask,
     Reading,
     ResearchTask,
+    SummariseTask,
     Task,
     UnclearTask,
 )
@@ -37,6 +41,8 @@ from agents.planning.readings import (
 LONGEST_SENTENCE: Final = 600
 """Characters of a sentence that the patterns look at; a longer one is read as a question or as background, so that
 a pasted document costs next to nothing."""
+
+_TASKS: Final = get_args(Task)
 
 _STATED: Final = (".", "。", "!", "！")
 """What ends a sentence that tells something."""
@@ -70,11 +76,11 @@ def read_goal(text: str) -> Reading:
     draft = _Draft()
     for passage in read_passages(unquote(text)):
         plain = _without_conditions(passage, draft)
-        if plain is not None:
-            draft.actions.extend(
-                verb for text in (plain.text, *plain.items) for verb in requested_actions(text)
-            )
-            _read_passage(plain, draft)
+        if plain is None:
+            continue
+        draft.actions.extend(verb for text in (plain.text, *plain.items) for verb in requested_actions(text))
+        for order in _orders(plain):
+            _read_passage(order, draft)
     if not draft.tasks and (draft.context or draft.unnamed_comparison):
         topic = draft.unnamed_comparison or " ".join(draft.context)
         draft.tasks.append(UnclearTask(topic=topic[:LONGEST_SENTENCE]))
@@ -89,6 +95,33 @@ def read_goal(text: str) -> Reading:
         carried=carried,
         unnamed_comparison=draft.unnamed_comparison,
         actions=tuple(dict.fromkeys(draft.actions)),
+    )
+
+
+def _orders(passage: Passage) -> tuple[Passage, ...]:
+    """Cut a sentence that orders several tasks; the list that it introduces belongs to the last one."""
+    if not passage.text or len(passage.text) > LONGEST_SENTENCE:
+        return (passage,)
+    *before, last = orders_of(passage.text, lambda part: _asks(part, passage.items), _names_sections)
+    if not before and not passage.items:
+        return (passage,)
+    return (
+        *(Passage(text=bare(part)) for part in before),
+        Passage(text=bare(last) if before else last, items=passage.items),
+    )
+
+
+def _names_sections(text: str) -> bool:
+    """Say whether a text drafts a plan and says what it has to list."""
+    task = read_outline(text, ())
+    return task is not None and bool(task.sections)
+
+
+def _asks(part: str, items: tuple[str, ...]) -> bool:
+    return (
+        is_announcement(part)
+        or isinstance(read_task(part, ()), _TASKS)
+        or (bool(items) and isinstance(read_task(part, items), _TASKS))
     )
 
 
@@ -213,7 +246,21 @@ def _complete(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[Carried, .
     carried: list[Carried] = []
     for index, task in enumerate(merged):
         if isinstance(task, ResearchTask):
-            questions, found = carry_subjects(join_dependents(task.questions))
+            before = _subject_of_task(merged[index - 1]) if index else ""
+            questions, found = carry_subjects(join_dependents(task.questions), before)
             merged[index] = ResearchTask(questions=questions)
             carried.extend(found)
     return tuple(merged), tuple(carried)
+
+
+def _subject_of_task(task: Task) -> str:
+    """Return what a pronoun after a task that asks no question means; empty where several things are possible."""
+    match task:
+        case ExtractTask():
+            return task.columns[0] if len(task.columns) == 1 else ""
+        case SummariseTask():
+            return task.topics[0] if len(task.topics) == 1 else ""
+        case OutlineTask():
+            return task.subject
+        case _:
+            return ""

@@ -57,6 +57,8 @@ class CheckTask:
     statements: tuple[str, ...] = ()
     """Empty: the statements of `document`."""
     document: str = ""
+    previous: bool = False
+    """Whether the statements are those that the tasks before give ("then check it")."""
     kind: Literal["check"] = "check"
 
 

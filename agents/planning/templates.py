@@ -6,7 +6,7 @@ merged, compared or checked before they are delivered.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from pydantic import JsonValue
@@ -67,8 +67,11 @@ MAX_OUTLINE_GROUPS: Final = 3
 """Groups of questions beside material and steps: an outline has no more inputs than `MAX_WIDTH` allows."""
 
 
-def draft_task(task: Task, draft: PlanDraft) -> tuple[NodeId, ...]:
-    """Add the sub-tasks of `task`; return those whose outputs go into the report."""
+def draft_task(task: Task, draft: PlanDraft, before: Sequence[NodeId] = ()) -> tuple[NodeId, ...]:
+    """Add the sub-tasks of `task`; return those whose outputs go into the report.
+
+    `before` are those that the tasks before it deliver.
+    """
     match task:
         case ResearchTask():
             return _research(task.questions, draft)
@@ -79,7 +82,7 @@ def draft_task(task: Task, draft: PlanDraft) -> tuple[NodeId, ...]:
         case ExtractTask():
             return _extract(task, draft)
         case CheckTask():
-            return _check(task, draft)
+            return _check(task, draft, before)
         case OutlineTask():
             return _outline(task, draft)
         case UnclearTask():
@@ -236,8 +239,11 @@ def _extract(task: ExtractTask, draft: PlanDraft) -> tuple[NodeId, ...]:
     return (found, merged)
 
 
-def _check(task: CheckTask, draft: PlanDraft) -> tuple[NodeId, ...]:
+def _check(task: CheckTask, draft: PlanDraft, before: Sequence[NodeId]) -> tuple[NodeId, ...]:
     lang = draft.lang
+    if task.previous and (claims := draft.claims_behind(before)):
+        titles = listing(tuple(draft.title_of(node) for node in before), lang)
+        return (_check_inputs(claims, titles, strongest(draft.domains_of(claims)), draft),)
     if not task.statements:
         return _check_document(task, draft)
     statements = task.statements
@@ -273,17 +279,23 @@ def _check_document(task: CheckTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         {"topic": task.document},
         domains=domains,
     )
-    checked = draft.add(
+    return (_check_inputs([gathered], task.document, domains, draft),)
+
+
+def _check_inputs(
+    after: Sequence[NodeId], name: str, domains: Mapping[str, float], draft: PlanDraft
+) -> NodeId:
+    lang = draft.lang
+    return draft.add(
         "check",
-        say("title_check_inputs", lang, text=shorten(task.document, lang)),
+        say("title_check_inputs", lang, text=shorten(name, lang)),
         "do_check_inputs",
         {},
-        after=[gathered],
+        after=after,
         domains=domains,
         acceptance=[draft.accept("conflicts", say("accept_conflicts", lang), "conflicts_shown")],
         estimate=2.0,
     )
-    return (checked,)
 
 
 def _outline_questions(task: OutlineTask, lang: Lang) -> list[str]:

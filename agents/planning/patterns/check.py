@@ -54,6 +54,12 @@ _DOCUMENT_ZH = re.compile(
     rf"|主要)?{_NOUN_ZH}(?:的?(?:真伪|真实性|正确性|准确性))?(?:是否(?:属实|正确|准确|成立))?$"
 )
 _VERB_ONLY_ZH = re.compile(rf"^{_VERB_ZH}(?P<rest>.*)$")
+_PREVIOUS = re.compile(
+    rf"^(?:{_VERB_EN}\s+(?:it|them|this|that|everything|(?:the|your|all)\s+(?:results?|findings?|answers?|outcome|draft|summary|plan))"
+    r"(?:\s+(?:against|with|using|in)\s+(?:the|these|my|all)\s+(?:other\s+)?(?:notes?|sources?|documents?|files?|folder|material))?"
+    rf"|{_VERB_ZH}(?:一下)?(?:它们?|其|(?:上述|以上|这些|该)(?:结果|内容|答案|结论|草稿|总结|计划|方案)|结果)(?:是否(?:属实|正确|准确))?)$",
+    re.IGNORECASE,
+)
 _GENERIC = re.compile(
     r"^(?:以下|下列|下面|如下|这些|上述|the following|following|these|below|them|it)$", re.IGNORECASE
 )
@@ -66,6 +72,8 @@ def read_check(text: str, listed: tuple[str, ...]) -> CheckTask | None:
     ('the plant opened in 2024',)
     """
     body = text.strip(" 。.?？!！;；:：")
+    if not listed and _PREVIOUS.match(body):
+        return CheckTask(previous=True)
     quotes = quoted(body)
     listing = _LIST_EN.match(body) or _LIST_ZH.match(body)
     if listed and (listing or _ANY_EN.match(body) or _VERB_ONLY_ZH.match(body)):

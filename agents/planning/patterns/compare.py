@@ -50,6 +50,10 @@ _SCOPE_EN = re.compile(
 )
 """`A and B for use on farms by cost`: under what circumstances, between the things and the list of aspects."""
 _SCOPE_ZH = re.compile(r"(?:用)?(?P<scope>[在于][^，,、的]{1,16}?(?:时|中|下|期间|里|内|上))的")
+_COUNTED_EN = re.compile(
+    r"^(?:the\s+)?(?:two|three|four|five|both|all)\s+(?:the\s+)?(?P<kind>[\w-]+s)\s+(?P<by>from|by)\s+(?P<owners>.+)$",
+    re.IGNORECASE,
+)
 _OWNED_EN = re.compile(r"^(?P<item>.+?)['’]s?\s+(?P<aspect>[\w -]+)$")
 _OWNED_ZH = re.compile(r"^(?P<item>.+)的(?P<aspect>[^的]+)$")
 _TAIL_EN = re.compile(
@@ -234,7 +238,12 @@ def _plausible(rest: str, match: re.Match[str]) -> bool:
 
 
 def _shared_aspect(rest: str) -> _Parts:
-    """Read `the cost and safety of A and B` and `the cost of A and that of B`."""
+    """Read `the cost and safety of A and B`, `the cost of A and that of B` and `the two offers from A and B`."""
+    counted = _COUNTED_EN.match(rest)
+    owners = enumeration(counted["owners"]) if counted else ()
+    if counted and len(owners) > 1:
+        kind = f"{counted['kind'].removesuffix('s')} {counted['by']}"
+        return _Parts(items=tuple(f"{kind} {owner}" for owner in owners), aspects=())
     members = enumeration(_with_to(rest))
     if (owned := _owned(members, _OWNED_EN)) is not None:
         return owned

@@ -147,7 +147,11 @@ def _per(rest: str) -> ExtractTask | None:
     """Read `cost and revenue per branch`; `price per kWh` alone is one field and its unit."""
     found = _PER_EN.search(rest)
     columns = _columns_en(rest[: found.start()]) if found else ()
-    return _task(columns, each=f"each {found['each'].strip()}") if found and len(columns) > 1 else None
+    return (
+        _task(columns, each=f"each {found['each'].strip()}")
+        if found and (len(columns) > 1 or any(map(names_year, columns)))
+        else None
+    )
 
 
 def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:

@@ -175,15 +175,17 @@ def stands_alone(question: str) -> bool:
 _CONTENT_TERMS: Final = 2
 
 
-def carry_subjects(questions: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Carried, ...]]:
+def carry_subjects(
+    questions: tuple[str, ...], subject: str = ""
+) -> tuple[tuple[str, ...], tuple[Carried, ...]]:
     """Name the subject of an earlier question where a later one only points back at it.
 
-    Returns the questions, each understandable alone, and what was carried.
+    `subject` is what the tasks before the questions are about. Returns the questions, each understandable alone, and
+    what was carried.
 
     >>> carry_subjects(("蓝河电站的容量是多少？", "何时投运？"))[0]
     ('蓝河电站的容量是多少？', '蓝河电站何时投运？')
     """
-    subject = ""
     completed: list[str] = []
     carried: list[Carried] = []
     for question in questions:
