@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple
+
+from agents.dates import DATES, Day, day_of
 
 MAX_DIGITS = 40
 """Longer runs of digits are identifiers, not quantities."""
@@ -25,25 +26,6 @@ _WORDS = {word: value for value, word in enumerate(_SMALL.split())} | {
     word: value * 10 for value, word in enumerate(_TENS.split(), start=3)
 }
 _ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_MONTH_NAMES = """january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|
-october oct|november nov|december dec"""
-_MONTHS = {
-    name: month for month, names in enumerate(_MONTH_NAMES.split("|"), start=1) for name in names.split()
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATES = tuple(
-    re.compile(pattern, re.IGNORECASE | re.ASCII)
-    for pattern in (
-        r"(?<![\d.])(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d.]*\d)",
-        r"(?<!\d)(?P<y>\d{4})\s*年\s*(?P<m>\d{1,2})\s*月(?:\s*(?P<d>\d{1,2})\s*[日号])?",
-        r"(?<!\d)(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]",
-        r"(?<!\d)(?P<y>(?:1[5-9]|20)\d\d)\s*年",
-        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<b>{_MONTH})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?",
-        rf"\b(?P<b>{_MONTH})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*\d)(?:,?\s+(?P<y>\d{{4}})\b)?",
-        rf"\b(?P<b>{_MONTH})\.?,?\s+(?P<y>\d{{4}})\b",
-        r"(?<![\d.,/-])(?P<y>(?:1[5-9]|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])",
-    )
-)
 _YEAR = re.compile(
     r"(?<![\w.,/])(?P<y>(?:1[5-9]|20)\d\d)"
     r"(?![\w%‰万亿千百]|[.,]\d|\s*[A-Za-z]+/|\s*(?:[kKMGT]?Wh?|k?m|kg|t)\b|\s*[万亿千百吨元公米兆])",
@@ -102,18 +84,6 @@ class Number:
     """`%`, `pp` for percentage points, else what follows, case-folded; a currency sign counts wherever it stands."""
 
 
-class Day(NamedTuple):
-    """A date, as far as it is given."""
-
-    year: int | None
-    month: int | None
-    day: int | None
-
-    def within(self, other: Day) -> bool:
-        """Return whether everything that this date gives is given equally by `other`."""
-        return all(mine is None or mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantities:
     """What of a text must not change when it is repeated."""
@@ -140,7 +110,7 @@ def quantities_of(text: str) -> Quantities:
     True
     """
     rest = fold_width(text)
-    dates, rest = _take_dates(rest, _DATES)
+    dates, rest = _take_dates(rest, DATES)
     names = frozenset(match.group().casefold() for match in _NAMED.finditer(rest))
     years, digits = _take_dates(_NAMED.sub(_blank, rest), (_YEAR,))
     numerals, spelt = _chinese(digits)
@@ -175,7 +145,7 @@ _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not
 def _take_dates(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[list[tuple[int, Day]], str]:
     found: list[tuple[int, Day]] = []
     for pattern in patterns:
-        dated = [(match, day) for match in pattern.finditer(text) if (day := _day(match)) is not None]
+        dated = [(match, day) for match in pattern.finditer(text) if (day := day_of(match)) is not None]
         found.extend((match.start(), day) for match, day in dated)
         for match, _ in dated:
             text = text[: match.start()] + _blank(match) + text[match.end() :]
@@ -189,15 +159,6 @@ def _blank(match: re.Match[str]) -> str:
 
 def _offset(entry: tuple[int, Day]) -> int:
     return entry[0]
-
-
-def _day(match: re.Match[str]) -> Day | None:
-    parts = match.groupdict()
-    month = _MONTHS[parts["b"].lower()] if parts.get("b") else int(parts["m"]) if parts.get("m") else None
-    day = int(parts["d"]) if parts.get("d") else None
-    if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
-        return None
-    return Day(int(parts["y"]) if parts.get("y") else None, month, day)
 
 
 def _digit_numbers(text: str) -> list[Number]:

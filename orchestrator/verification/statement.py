@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from agents.dates import Day
 from agents.retrieval.sentences import sentence_ranges
 from graphs.contract import Lang
 from orchestrator.core.claims import Falsified, Uncertain, Verdict, Verified
-from orchestrator.verification.quantities import Day, Number, Quantities, fold_width, negated, quantities_of
+from orchestrator.verification.quantities import Number, Quantities, fold_width, negated, quantities_of
 from orchestrator.verification.wording import said
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.verification.quantities import Day, fold_width, negated, quantities_of, scaled
+from agents.dates import Day
+from orchestrator.verification.quantities import fold_width, negated, quantities_of, scaled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,13 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Final, Literal
 
+from agents.dates import Day
 from agents.evidence import claim_of
 from agents.retrieval.tokens import is_cjk, terms
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.note_tables import Grid
-from agents.workers.embedded.quantities import PLAIN, Day, Measure, Quantities, nearly_equal, read_quantities
+from agents.workers.embedded.quantities import PLAIN, Measure, Quantities, nearly_equal, read_quantities
 from agents.workers.embedded.table_columns import is_figure, years_of
 
 SAID_SHARE: Final = 0.8

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from agents.dates import DATES, Day, day_of
+
 NEARLY_EQUAL: Final = Decimal("0.005")
 """Relative difference up to which two measures are the same one, rounded differently."""
 
@@ -25,18 +27,6 @@ class Measure(NamedTuple):
     dimension: str
     """E.g. `energy`, `money:EUR`, `money:EUR/kwh`, `percent`, `count:bus`, or `PLAIN`."""
     value: Decimal
-
-
-class Day(NamedTuple):
-    """A calendar date, as far as it is given."""
-
-    year: int | None
-    month: int | None
-    day: int | None
-
-    def contradicts(self, other: Day) -> bool:
-        """Return whether a part that both give differs."""
-        return any(a is not None and b is not None and a != b for a, b in zip(self, other, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,46 +84,14 @@ _UNITS: Final[Mapping[str, tuple[str, Decimal]]] = {
     }.items()
     for name, factor in (entry.rsplit(":", 1) for entry in table.split())
 }
-_MONTHS: Final[Mapping[str, int]] = {
-    name: number
-    for number, names in {
-        1: "jan january",
-        2: "feb february",
-        3: "mar march",
-        4: "apr april",
-        5: "may",
-        6: "jun june",
-        7: "jul july",
-        8: "aug august",
-        9: "sep sept september",
-        10: "oct october",
-        11: "nov november",
-        12: "dec december",
-    }.items()
-    for name in names.split()
-}
-
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATES: Final = (
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d{2})-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?!\d)"),
-    re.compile(
-        r"(?<!\d)(?P<y>(?:19|20)\d{2})\s*年\s*(?:(?P<m>\d{1,2})\s*月\s*(?:(?P<d>\d{1,2})\s*[日号])?)?"
-    ),
-    re.compile(r"(?<!\d)(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]"),
-    re.compile(
-        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m>{_MONTH})\b\.?(?:,?\s+(?P<y>(?:19|20)\d{{2}}))?",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<y>(?:19|20)\d{{2}}))?",
-        re.IGNORECASE,
-    ),
-    re.compile(rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<y>(?:19|20)\d{{2}})\b", re.IGNORECASE),
+    *DATES,
     re.compile(
         r"\b(?:in|since|by|until|from|before|after|of|year)\s+(?P<y>(?:19|20)\d{2})\b(?!\s*[-–]\s*\d)",
         re.IGNORECASE,
     ),
 )
+"""A bare year counts with a word of time before it."""
 _LABEL_NOUNS: Final = (
     "line|phase|unit|no|number|section|table|figure|fig|step|version|chapter|article|annex|level|type|class|lot|"
     "block|building|room|site|stage|option|item|part|rule|grade|zone|route|bus|pump|tank|page|group|team|scenario|"
@@ -171,7 +129,7 @@ def read_quantities(sentence: str) -> Quantities:
     measures: list[Measure] = []
 
     def take_day(match: re.Match[str]) -> str:
-        day = _day(match)
+        day = day_of(match)
         if day is None:
             return match[0]
         days.append(day)
@@ -197,18 +155,6 @@ def read_quantities(sentence: str) -> Quantities:
 def nearly_equal(a: Decimal, b: Decimal) -> bool:
     """Return whether two values differ by at most `NEARLY_EQUAL` of the larger one."""
     return abs(a - b) <= NEARLY_EQUAL * max(abs(a), abs(b))
-
-
-def _day(match: re.Match[str]) -> Day | None:
-    groups = match.groupdict()
-    month = groups.get("m")
-    number = (
-        None if month is None else _MONTHS.get(month.casefold()) or (int(month) if month.isdigit() else None)
-    )
-    year, day = groups.get("y"), groups.get("d")
-    if (number is not None and not 1 <= number <= 12) or (day is not None and not 1 <= int(day) <= 31):
-        return None
-    return Day(year=int(year) if year else None, month=number, day=int(day) if day else None)
 
 
 def _measure(match: re.Match[str]) -> Measure:

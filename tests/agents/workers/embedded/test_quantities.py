@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.workers.embedded.quantities import Day, nearly_equal, read_quantities
+from agents.dates import Day
+from agents.workers.embedded.quantities import nearly_equal, read_quantities
 
 
 @dataclass(frozen=True)
