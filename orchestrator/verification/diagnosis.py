@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agents.evidence import Source, source_id
 from masks.bands import Band
 from masks.domains import DomainId
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import Diagnosis, Finding, RootCause, View, ViewFinding
 from orchestrator.verification.judging import Case, Judged, handed_down
 from orchestrator.verification.questions import effective_params
+from orchestrator.verification.trace import Traced
 from orchestrator.verification.wording import said
 
 CERTAIN = 1.0
@@ -23,7 +25,7 @@ CERTAIN = 1.0
 SILENT_REQUIRED = 0.9
 """Falsified material of a required domain that the mask silences: the mask value is at fault."""
 SOURCE_CHANGED = 0.9
-"""The user's material changed under the run."""
+"""The user's material was changed or deleted under the run."""
 FAILED_AGAIN = 0.85
 """A redo that fails again: the agent was told, and can't."""
 SILENT_SPONTANEOUS = 0.8
@@ -68,11 +70,13 @@ def diagnose(case: Case, judged: Sequence[Judged], findings: Sequence[Finding]) 
     """Return the three views on the falsified claims among `judged` and the root cause.
 
     The best evidenced view wins, on a tie the supervisor. A falsification that stands in a domain which was raised
-    for this attempt is a lack of capability whatever else is seen (crossing rule, specification 6.2).
+    for this attempt is a lack of capability whatever else is seen (crossing rule, specification 6.2). What is false
+    only because a file was changed or deleted since it was read says nothing of the agent, and does not count there.
     """
     false = [each for each in judged if each.falsified]
-    crossing = _crossing(case, false)
-    supervisor = _view("supervisor", [crossing] if crossing else list(_supervisor(case, false)))
+    own = [each for each in false if not _only_changed(case, each)]
+    crossing = _crossing(case, own)
+    supervisor = _view("supervisor", [crossing] if crossing else list(_supervisor(case, own)))
     upstream = _view("upstream", list(_upstream(case, false)))
     downstream = _view("downstream", list(_downstream(case, false, findings)))
     views = (supervisor, upstream, downstream)
@@ -83,7 +87,38 @@ def diagnose(case: Case, judged: Sequence[Judged], findings: Sequence[Finding]) 
         views=views,
         blamed=decisive.blamed,
         domain=decisive.domain,
+        changed=tuple(dict.fromkeys(uri for each in false for uri in _changed(case, each))),
     )
+
+
+def _changed(case: Case, judged: Judged) -> tuple[str, ...]:
+    """Return the URIs of the cited sources that were changed or deleted since they were read, in order of citation."""
+    found = [_changed_source(case, traced) for traced in judged.traced]
+    return tuple(source.uri for source in found if source is not None)
+
+
+def _only_changed(case: Case, judged: Judged) -> bool:
+    """Return whether nothing else is wrong with a falsified claim."""
+    faults = [traced for traced in judged.traced if traced.defect is not None]
+    return bool(faults) and all(_changed_source(case, traced) is not None for traced in faults)
+
+
+def _changed_source(case: Case, traced: Traced) -> Source | None:
+    """Return the source of falsified evidence that was read as it is cited, and is changed or gone now."""
+    if traced.ground is None or traced.defect not in {"source_changed", "source_missing"}:
+        return None
+    source = case.material.sources.get(case.material.evidence[traced.ground].source)
+    if source is None or (traced.defect == "source_missing" and not _was_read(source)):
+        return None
+    return source
+
+
+def _was_read(source: Source) -> bool:
+    """Return whether the record of a source is one that the reader made: its id follows from the bytes that it saw.
+
+    An address that somebody made up has no digest that its id could come from.
+    """
+    return source.id == source_id(source.uri, source.digest)
 
 
 def _view(view: View, reasons: Sequence[_Reason]) -> ViewFinding:
@@ -205,8 +240,12 @@ def _upstream(case: Case, false: Sequence[Judged]) -> Iterator[_Reason]:
                 zh=f"由 {blamed[0]!r} 传入并原样转交：{each.part.claim.statement!r}",
             )
             yield _Reason(cause=RootCause.INPUT, strength=CERTAIN, evidence=evidence, blamed=blamed[0])
-        elif each.defect == "source_changed":
-            evidence = said(lang, en="the material changed during the run", zh="材料在运行期间被改动")
+        for uri in _changed(case, each):
+            evidence = said(
+                lang,
+                en=f"changed or deleted since it was read: {uri!r}",
+                zh=f"在读取之后被改动或删除：{uri!r}",
+            )
             yield _Reason(cause=RootCause.INPUT, strength=SOURCE_CHANGED, evidence=evidence)
     if any(port.required and port.type != "documents" for port in order.subtask.inputs) and not order.inputs:
         evidence = said(lang, en="a required input was not handed over", zh="缺少必需的输入")

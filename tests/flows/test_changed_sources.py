@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,22 @@ async def test_what_rests_on_a_changed_note_is_falsified_and_the_note_is_named(
     assert all(f"'{FILE}'" in body.failure.message for body in rejected)
     (opened,) = stage.bodies(run, RequestOpened)
     assert f"'{FILE}'" in opened.request.detail
+    # No mask value and no other agent brings a file back.
+    assert (opened.request.reason, opened.request.sources) == ("source_changed", (FILE,))
+    assert opened.request.choices == ("retry", "accept", "abandon", "review")
+    assert (opened.request.agents, opened.request.domains) == ((), ())
+
+
+async def test_a_note_that_never_was_is_no_deleted_one(notes: NoteFolder) -> None:
+    """An agent that makes up an address, with the digest of a note that it has read, may be replaced by another."""
+    read = notes.quoted("a", FILE, ROWS, question="Why?")
+    made_up = replace(read, source=replace(read.source, uri="elsewhere.md"))
+    stage = set_stage(notes, {(n("a"), EVERY): says(made_up)})
+    run = stage.approved(proposal(plan("", lone="a")))
+    await stage.execute(run)
+    (opened,) = stage.bodies(run, RequestOpened)
+    assert (opened.request.reason, opened.request.sources) == ("second_falsification", ())
+    assert "reassign" in opened.request.choices
 
 
 @pytest.mark.parametrize("change", [edit, delete])
@@ -110,6 +127,9 @@ async def test_it_is_seen_where_only_the_last_sub_task_is_checked_against_the_no
     rejected = stage.bodies(run, AttemptRejected)
     assert rejected
     assert all(body.failure.kind == "falsified" and FILE in body.failure.message for body in rejected)
+    (opened,) = stage.bodies(run, RequestOpened)
+    assert (opened.request.reason, opened.request.sources) == ("source_changed", (FILE,))
+    assert opened.request.choices == ("retry", "accept", "abandon", "review")
 
 
 async def test_without_the_folder_nothing_is_known_which_is_never_a_pass(notes: NoteFolder) -> None:

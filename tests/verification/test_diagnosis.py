@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
-from agents.evidence import Evidence, Source
+import pytest
+
+from agents.evidence import Evidence, Source, SourceId
 from agents.results import Need, WorkOutput
 from graphs.contract import PortSpec
 from graphs.plan import NodeId
@@ -120,6 +125,80 @@ class TestInput:
         assert "questions / item+fields" in upstream.evidence[0]
         upstream = view(diagnosed(notes, order(misread(notes), inputs={N1: output(text=" ")})), "upstream")
         assert (upstream.cause, upstream.blamed) == (RootCause.INPUT, "n1")
+
+
+def as_read(notes: Notes, path: str, content: str) -> Source:
+    """Write a note and return its source with the id that a reader gives it, which follows from digest and path."""
+    source = notes.write(path, content)
+    key = hashlib.sha256(f"{source.digest}\n{path}".encode()).hexdigest()
+    return replace(source, id=SourceId(f"s-{key[:12]}"))
+
+
+def edit(path: Path) -> None:
+    path.write_text("Rewritten.", encoding="utf-8")
+
+
+class TestChangedSources:
+    """Files that were changed or deleted after they had been read are named, whatever the root cause is."""
+
+    @pytest.mark.parametrize("change", [edit, Path.unlink])
+    def test_the_file_is_named_and_nobody_is_blamed(
+        self, notes: Notes, change: Callable[[Path], None]
+    ) -> None:
+        source = as_read(notes, "sub/a.md", TEXT)
+        piece = notes.quote(source, "The tax is 12 percent.")
+        change(notes.root / "sub" / "a.md")
+        found = diagnosed(notes, order(output([quoted(piece)], [piece], [source])))
+        assert (found.cause, found.blamed, found.changed) == (RootCause.INPUT, None, ("sub/a.md",))
+        upstream = view(found, "upstream")
+        assert upstream.strength == 0.9
+        assert "'sub/a.md'" in upstream.evidence[0]
+
+    def test_an_address_that_was_never_read_is_no_deleted_file(self, notes: Notes) -> None:
+        source = as_read(notes, "a.md", TEXT)
+        made_up = replace(source, uri="b.md")
+        piece = notes.quote(source, "The tax is 12 percent.")
+        found = diagnosed(notes, order(output([quoted(piece)], [piece], [made_up])))
+        assert (found.cause, found.changed) == (RootCause.PROCESS, ())
+
+    def test_each_file_is_named_once_in_the_order_of_citation(self, notes: Notes) -> None:
+        b, a, kept = (as_read(notes, name, TEXT) for name in ("b.md", "a.md", "kept.md"))
+        tax, storage = "The tax is 12 percent.", "The plant stores 32 MWh."
+        pieces = [
+            notes.quote(b, tax),
+            notes.quote(a, tax),
+            notes.quote(b, storage),
+            notes.quote(kept, storage),
+        ]
+        edit(notes.root / "b.md")
+        (notes.root / "a.md").unlink()
+        produced = output([quoted(each) for each in pieces], pieces, [kept, a, b])
+        assert diagnosed(notes, order(produced)).changed == ("b.md", "a.md")
+
+    def test_it_says_nothing_of_the_mask_of_the_agent(self, notes: Notes) -> None:
+        source = as_read(notes, "a.md", TEXT)
+        piece = notes.quote(source, "The tax is 12 percent.", domain="law.tax")
+        edit(notes.root / "a.md")
+        produced = output([quoted(piece)], [piece], [source])
+        silenced = order(produced, required={"law.tax": 0.5}, worker=agent(law_tax=20))
+        assert diagnosed(notes, silenced).cause is RootCause.INPUT
+        raised = order(produced, extended=("law.tax",), worker=agent(law_tax=40))
+        found = diagnosed(notes, raised)
+        assert (found.cause, found.domain) == (RootCause.INPUT, None)
+
+    def test_what_else_is_false_still_counts_for_the_agent(self, notes: Notes) -> None:
+        source = as_read(notes, "a.md", TEXT)
+        piece = notes.quote(source, "The tax is 12 percent.", domain="law.tax")
+        kept = as_read(notes, "kept.md", TEXT)
+        false = invented(kept, domain="law.tax")
+        edit(notes.root / "a.md")
+        produced = output([quoted(piece, false)], [piece, false], [source, kept])
+        found = diagnosed(notes, order(produced, extended=("law.tax",), worker=agent(law_tax=40)))
+        assert (found.cause, found.domain, found.changed) == (RootCause.CAPABILITY, "law.tax", ("a.md",))
+
+    def test_a_misread_or_invented_excerpt_names_no_file(self, notes: Notes) -> None:
+        assert diagnosed(notes, order(misread(notes))).changed == ()
+        assert diagnosed(notes, order(fabricated(notes))).changed == ()
 
 
 class TestMask:
