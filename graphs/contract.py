@@ -60,7 +60,7 @@ MAX_MODEL_TIME_S: Final = 180.0
 """Seconds of model time of one sub-task (003 3.2)."""
 
 MAX_STEPS_PER_NODE: Final = 12
-"""Steps that one sub-task may take (003 3.2)."""
+"""Steps that a model may take for one attempt of a sub-task, a call each (003 3.2)."""
 
 MAX_TRANSIENT_RETRIES: Final = 3
 """Retries of a class A blockage before it is re-classified (semantics 5)."""
@@ -162,11 +162,12 @@ class Limits:
     deadline_s: float = DEADLINE_S
     """Seconds of one attempt, above 0."""
     max_model_tokens: int = MAX_MODEL_TOKENS
-    """Model input tokens of one sub-task, at least 0 (0: no model may be called)."""
+    """Model input tokens of one attempt, at least 0 (0: no model may be called)."""
     max_model_time_s: float = MAX_MODEL_TIME_S
-    """Seconds of model time of one sub-task, at least 0."""
+    """Seconds of model time of one attempt, at least 0."""
     max_steps_per_node: int = MAX_STEPS_PER_NODE
-    """Steps of one sub-task, at least 1. Recorded and linted; nothing enforces it before there are model loops."""
+    """Model calls of one attempt, at least 1: each is a step of the model. Both paths and the repairs of an answer
+    count together, tool calls don't (`max_tool_calls`)."""
     max_attempts_per_node: int = MAX_ATTEMPTS_PER_NODE
     """Attempts of one sub-task under one approval of its plan, at least 1; a person's answer grants one more."""
 

@@ -173,7 +173,8 @@ async def _material(
 def _searches(order: WorkOrder) -> int:
     """Return how many searches the attempt's limits leave beside the model's answer and its repairs."""
     limits = order.limits
-    return max(0, min(limits.max_tool_calls, limits.max_actions - 1 - MAX_REPAIRS))
+    answering = min(1 + MAX_REPAIRS, limits.max_steps_per_node)
+    return max(0, min(limits.max_tool_calls, limits.max_actions - answering))
 
 
 def _selected(material: Material, access: Access) -> list[_Piece]:

@@ -67,7 +67,7 @@ class CallLedger:
 
 
 class Spending:
-    """The one account of an attempt, which all its steps pay from: actions, tool calls, time, model time and tokens."""
+    """The one account of an attempt, which all its steps pay from: actions, calls, time and tokens."""
 
     def __init__(self, clock: Clock) -> None:
         """Start the clock of the attempt."""
@@ -75,6 +75,7 @@ class Spending:
         self._started = clock.monotonic()
         self.actions = 0
         self.tool_calls = 0
+        self.model_calls = 0
         self.model_tokens = 0
         """Input tokens that were used, and those that calls under way have reserved."""
         self.model_time_s = 0.0
@@ -166,9 +167,14 @@ class RecordingBroker:
         return result
 
     async def call_model(self, request: ModelRequest) -> ModelReply:
-        """Pay, perform and record `request`; raises `BudgetExhausted` before performing it."""
+        """Pay, perform and record `request`; raises `BudgetExhausted` before performing it.
+
+        Each call is a step of the attempt, also one that the model fails to answer.
+        """
         digest = digest_of(TypeAdapter(ModelRequest).dump_python(request, mode="json"))
+        self._pay("max_steps_per_node", self._spending.model_calls, self._limits.max_steps_per_node)
         index = self._next_index()
+        self._spending.model_calls += 1
         recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         if recorded is not None:
             reply = _MODEL_REPLY.validate_python(await self._ledger.load(recorded))

@@ -12,6 +12,7 @@ _LIMITS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "max_actions": {"en": "actions", "zh": "操作次数"},
     "max_tool_calls": {"en": "tool calls", "zh": "工具调用次数"},
     "deadline_s": {"en": "seconds", "zh": "时间（秒）"},
+    "max_steps_per_node": {"en": "model calls", "zh": "模型调用次数"},
     "max_model_tokens": {"en": "model input tokens", "zh": "模型输入 token 数"},
     "max_model_time_s": {"en": "seconds of model time", "zh": "模型时间（秒）"},
     "identical_calls": {"en": "identical calls", "zh": "相同调用次数"},

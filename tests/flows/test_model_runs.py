@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from agents.models.langchain import LangChainChat
-from agents.models.scripted import Fail, Reply, SayJson, ScriptedChatModel
+from agents.models.scripted import Fail, Reply, Say, SayJson, ScriptedChatModel
 from agents.spec import ModelPolicy
 from graphs.contract import Criterion, PortSpec, TaskContract
 from masks.leaks.markers import LeakMarker, render_marker
 from orchestrator.core.claims import Level
 from orchestrator.core.events import (
+    AttemptFailed,
     AttemptVerified,
     Backtracked,
     BlockageClassified,
@@ -120,6 +121,22 @@ async def test_a_model_that_is_not_reached_is_asked_again_later(notes: NoteFolde
     assert [body.blockage.failure.kind for body in stage.bodies(run, BlockageClassified)] == ["timeout"]
     assert len(stage.bodies(run, RetryScheduled)) == 1
     assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(("allowed", "status"), [(3, "completed"), (2, "partial")])
+async def test_a_model_takes_no_more_steps_than_the_contract_allows(
+    notes: NoteFolder, allowed: int, status: str
+) -> None:
+    """Two answers that can't be read and a good one are three calls."""
+    stage, model = thinking(notes, Say(text="42, I think"), Say(text="42, I said"), GOOD)
+    made = draft()
+    limits = replace(made.contract.limits, max_steps_per_node=allowed)
+    run = stage.approved(replace(made, contract=replace(made.contract, limits=limits)))
+    assert (await stage.execute(run)).status == status
+    assert len(model.requests) == allowed
+    failures = [(body.failure.kind, body.failure.message) for body in stage.bodies(run, AttemptFailed)]
+    told = "limit reached: 2 of 2 model calls used (max_steps_per_node)"
+    assert failures == ([("limit", told)] if allowed == 2 else [])
 
 
 async def test_words_out_of_a_silent_domain_are_written_again_under_the_suppression_guard(

@@ -330,6 +330,7 @@ class TestLimits:
         limits = Limits()
         assert (limits.max_actions, limits.max_tool_calls, limits.deadline_s) == (24, 18, 900.0)
         assert (limits.max_model_tokens, limits.max_model_time_s) == (60_000, 180.0)
+        assert limits.max_steps_per_node == 12
 
 
 @dataclass
@@ -379,6 +380,38 @@ class TestModels:
         await rig.broker("work.2.0").call_model(ask("b"))
         with pytest.raises(BudgetExhausted, match="'max_model_tokens' reached: 120 used of 100"):
             await rig.broker("work.2.1").call_model(ask("c"))
+
+    async def test_the_steps_of_a_model_are_counted_over_the_whole_attempt(self) -> None:
+        chat = Chat()
+        rig = Rig(chat=chat, limits=replace(Limits(), max_steps_per_node=2))
+        rig.spending = Spending(rig.clock)
+        await rig.broker("work.1.0").call_model(ask("a"))
+        second = rig.broker("work.2.0")
+        await second.call_tool(counted("rows"))
+        await second.call_model(ask("b"))
+        for step in ("work.2.0", "work.2.1"):
+            with pytest.raises(BudgetExhausted, match="'max_steps_per_node' reached: 2 used of 2"):
+                await rig.broker(step).call_model(ask("c"))
+        assert [request.messages[0].content for request in chat.asked] == ["a", "b"]
+        # What is refused is no action; tools have a limit of their own.
+        assert rig.spending.actions == 3
+        assert isinstance(await second.call_tool(counted("tables")), ToolOk)
+
+    async def test_steps_that_were_recorded_before_a_restart_count(self) -> None:
+        rig = Rig(chat=Chat(), limits=replace(Limits(), max_steps_per_node=2))
+        for last in ("b", "c"):
+            broker = rig.broker()
+            await broker.call_model(ask("a"))
+            await broker.call_model(ask(last))
+            with pytest.raises(BudgetExhausted, match="max_steps_per_node"):
+                await broker.call_model(ask("d"))
+
+    async def test_a_call_that_the_model_fails_to_answer_is_a_step(self) -> None:
+        rig = Rig(limits=replace(Limits(), max_steps_per_node=1))
+        broker = rig.broker()
+        assert isinstance((await broker.call_model(ask("a"))).outcome, ModelError)
+        with pytest.raises(BudgetExhausted, match="'max_steps_per_node' reached: 1 used of 1"):
+            await broker.call_model(ask("a"))
 
     async def test_a_request_that_would_not_fit_is_not_made(self) -> None:
         chat = Chat(tokens=30)

@@ -8,7 +8,7 @@ from agents.tools.contract import BudgetExhausted
 from graphs.contract import Limits
 from orchestrator.shell.failure_texts import domains_closed, limit_reached, suppression_guard
 
-PER_RUN = {"max_steps_per_node", "max_attempts_per_node"}
+PER_RUN = {"max_attempts_per_node"}
 """Limits that end no attempt."""
 
 

@@ -142,6 +142,13 @@ async def test_searches_leave_room_for_the_model_and_what_was_not_searched_says_
     assert reasons == {questions[1]: "not_answerable", questions[2]: "limit_reached"}
 
 
+async def test_no_action_is_kept_for_model_calls_that_the_limits_do_not_allow(folder: Path) -> None:
+    questions = [f"What does an index cost in town {number}?" for number in range(5)]
+    limits = Limits(max_actions=5, max_steps_per_node=1)
+    _, _, broker = await run(folder, replace(order({"questions": questions}), limits=limits), claims())
+    assert [call.arguments["query"] for call in broker.tool_calls] == questions[:4]
+
+
 async def test_excluded_evidence_is_not_shown_again(folder: Path) -> None:
     said = claims({"statement": "An index costs 40 MB.", "excerpts": ["E1"], "question": 1})
     first, _, _ = await run(folder, order({"questions": [QUESTION]}), said)
