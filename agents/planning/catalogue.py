@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from agents.planning.domains import NoteOutline
@@ -13,6 +15,8 @@ from masks.leaks.labels import DomainLabeller, RankedDomain
 
 SECTIONS_SEARCHED: Final = 5
 """Sections that are looked up for a text: the first page of one search."""
+FEW_SECTIONS: Final = 2
+"""Sections of a domain at which the notes halve what the words of a text say for it: one label alone may be wrong."""
 
 
 def note_outlines(library: NotesLibrary) -> tuple[NoteOutline, ...]:
@@ -40,22 +44,32 @@ def note_outlines(library: NotesLibrary) -> tuple[NoteOutline, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NotesRanker:
     """Ranks the domains of a text by its own words and by where the notes speak about it."""
 
     labeller: DomainLabeller
     library: NotesLibrary
 
+    @cached_property
+    def held(self) -> Mapping[DomainId, int]:
+        """How many sections of the notes each domain holds."""
+        found = (_leaf(label) for label in self.library.labels(range(len(self.library.index.entries))))
+        return Counter(leaf for leaf in found if leaf is not None)
+
     def __call__(self, text: str) -> tuple[RankedDomain, ...]:
         """Return leaves with weights, best first.
 
         Half of the weight comes from the text, half from the domains of the sections that a search for it finds,
-        the n-th section counting 1/n. The weights of one text sum to at most 1.
+        the n-th section counting 1/n. The words of a text alone are ambiguous: a domain that they speak for counts
+        n / (n + `FEW_SECTIONS`) where n sections of the notes belong to it, and nothing where none does, since
+        requiring it would open nothing. The weights of one text sum to at most 1.
         """
         weights: dict[DomainId, float] = {}
         for found in self.labeller.domains_of_text(text):
-            weights[found.domain] = found.probability / 2
+            share = self._prior(found.domain)
+            if share > 0:
+                weights[found.domain] = found.probability / 2 * share
         hits = self.library.search(text, SECTIONS_SEARCHED) if text.strip() else ()
         total = sum(1 / rank for rank in range(1, len(hits) + 1))
         for rank, label in enumerate(self.library.labels([hit.entry for hit in hits]), 1):
@@ -64,6 +78,12 @@ class NotesRanker:
                 weights[leaf] = weights.get(leaf, 0.0) + 1 / rank / total / 2
         ranked = sorted(weights.items(), key=lambda entry: (-entry[1], entry[0]))
         return tuple(RankedDomain(domain, weight) for domain, weight in ranked)
+
+    def _prior(self, domain: DomainId) -> float:
+        if not self.held:
+            # Notes of which nothing could be labelled say nothing on what they are about.
+            return 1.0
+        return self.held.get(domain, 0) / (self.held.get(domain, 0) + FEW_SECTIONS)
 
 
 def _leaf(label: SectionLabel) -> DomainId | None:

@@ -44,7 +44,7 @@ def test_outlines_hold_headings_and_the_domains_of_sections(library: NotesLibrar
     assert (second.title, second.domains) == ("Misc", {})
 
 
-def test_domains_come_from_the_words_and_from_where_the_notes_speak_of_them(library: NotesLibrary) -> None:
+def ranker(library: NotesLibrary) -> NotesRanker:
     constants = Calibration(
         embedder="fake-ngrams",
         registry_sha256=REGISTRY.sha256,
@@ -56,7 +56,30 @@ def test_domains_come_from_the_words_and_from_where_the_notes_speak_of_them(libr
         coverage=1.0,
         leak_coverage=1.0,
     )
-    rank = NotesRanker(DomainLabeller(NgramEmbedder(), REGISTRY, constants), library)
+    return NotesRanker(DomainLabeller(NgramEmbedder(), REGISTRY, constants), library)
+
+
+def test_a_domain_that_the_notes_do_not_have_is_not_required_for_an_ambiguous_word(tmp_path: Path) -> None:
+    asked = REGISTRY.get(DATABASES).exemplars["en"][0]
+    with_tables, without = tmp_path / "with", tmp_path / "without"
+    for folder, words in ((with_tables, "An index is fast."), (without, "The soup is hot.")):
+        folder.mkdir()
+        (folder / "a.md").write_text(f"# Guide\n\n{words}\n", encoding="utf-8")
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "a.md").write_text("# Guide\n\nNothing here.\n", encoding="utf-8")
+
+    def domains(folder: Path) -> list[str]:
+        library = NotesLibrary.open(folder, labeller=BySubject())
+        return [found.domain for found in ranker(library)(asked)]
+
+    assert domains(with_tables) == [DATABASES]
+    assert DATABASES not in domains(without)
+    assert domains(bare) == [DATABASES], "notes without any label leave it to the words"
+
+
+def test_domains_come_from_the_words_and_from_where_the_notes_speak_of_them(library: NotesLibrary) -> None:
+    rank = ranker(library)
     # No exemplar shares a trigram with the question, so the found section decides.
     ranked = rank("soup")
     assert ranked[0].domain == COOKING

@@ -147,7 +147,8 @@ async def test_a_field_with_more_weight_keeps_at_least_as_much_of_the_summary() 
     [
         (
             "# Cider manual\n\n## Steps of pressing\n\n1. Wash the apples.\n2. Mill them to pulp.\n"
-            "3. Press at 3 bar.\n\n## Prices\n\nPressing costs €2 a litre.\n\n## Steps of selling\n\n- Take the order of the guest.\n"
+            "3. Press at 3 bar.\n\n"
+            "## Prices\n\nPressing costs €2 a litre.\n\n## Steps of selling\n\n- Take the order of the guest.\n"
             "- Hand out the bottles.\n",
             "steps of pressing cider",
             "en",
