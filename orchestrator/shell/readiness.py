@@ -16,13 +16,16 @@ def check_runnable(shop: Workshop, run: RunId, proposal: Proposal) -> None:
     """Return when every sub-task and agent of an approved proposal can be served by `shop`.
 
     Raises `SubTaskUnsupported` for a sub-task for a person, and `ModelUnavailable` for an agent whose model or script
-    is not configured.
+    is not configured. An agent that verifies and has no sub-task is not asked: rules check in its name, and no repair
+    gives it one.
     """
     for subtask in proposal.plan.subtasks:
         if subtask.kind == "human":
             raise SubTaskUnsupported(run, subtask.id, subtask.kind)
+    assigned = set(proposal.assignment.values())
     for agent in proposal.roster.agents:
-        if not _is_served(shop, agent):
+        works = agent.role == "generate" or agent.id in assigned
+        if works and not _is_served(shop, agent):
             policy = agent.model_policy
             raise ModelUnavailable(run, agent.id, policy.kind, policy.model)
 

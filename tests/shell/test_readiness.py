@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.spec import AgentSpec, ModelPolicy
+from agents.spec import AgentId, AgentSpec, ModelPolicy
 from agents.tools.contract import ModelReply, ModelRequest
 from graphs.contract import Goal
 from orchestrator.core.errors import ModelUnavailable, SeveralSources, SourcesMissing, SubTaskUnsupported
@@ -15,7 +15,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal
 from orchestrator.run import execute, submit
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
-from tests.core.builders import A1, EMBEDDED, plan, proposal, subtask
+from tests.core.builders import A1, A2, CHECKER, EMBEDDED, n, plan, proposal, subtask
 from tests.flows.stage import Stage, set_stage, written
 
 RUN = RunId("r-1")
@@ -34,9 +34,9 @@ def stage(tmp_path: Path) -> Stage:
     return set_stage(written(tmp_path / "notes"))
 
 
-def with_policy(draft: Proposal, policy: ModelPolicy) -> Proposal:
+def with_policy(draft: Proposal, policy: ModelPolicy, name: AgentId = A1) -> Proposal:
     agents = tuple(
-        replace(each, model_policy=policy) if each.id == A1 else each for each in draft.roster.agents
+        replace(each, model_policy=policy) if each.id == name else each for each in draft.roster.agents
     )
     return replace(draft, roster=replace(draft.roster, agents=agents))
 
@@ -70,6 +70,24 @@ def test_a_script_needs_a_scripted_worker(stage: Stage) -> None:
     stage.shop.worker_for = None
     with pytest.raises(ModelUnavailable, match=r"agent 'A1'.*'scripted'.*worker_for"):
         check_runnable(stage.shop, RUN, scripted)
+
+
+def test_a_checker_without_a_sub_task_needs_no_model(stage: Stage) -> None:
+    """The rules check in its name; every sub-task is done by agents that are there."""
+    stage.shop.worker_for = None
+    checks = with_policy(DRAFT, ModelPolicy(kind="model", model="p:m"), CHECKER)
+    assert checks.roster.get(CHECKER).role == "verify"
+    check_runnable(stage.shop, RUN, checks)
+    working = replace(checks, assignment={**checks.assignment, n("b"): CHECKER})
+    with pytest.raises(ModelUnavailable, match="'V1'"):
+        check_runnable(stage.shop, RUN, working)
+
+
+def test_an_agent_that_a_repair_may_give_a_sub_task_is_needed_from_the_start(stage: Stage) -> None:
+    spare = with_policy(DRAFT, ModelPolicy(kind="model", model="p:m"), A2)
+    assert A2 not in spare.assignment.values()
+    with pytest.raises(ModelUnavailable, match="'A2'"):
+        check_runnable(stage.shop, RUN, spare)
 
 
 async def test_a_run_that_nobody_can_serve_is_not_begun(stage: Stage) -> None:
