@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Final
 
 from agents.assignment import rank_candidates
 from agents.planning.catalogue import NotesRanker, note_outlines
@@ -13,6 +14,7 @@ from agents.planning.embedded import PlanOptions, plan_goal
 from agents.planning.roster_design import DesignedRoster, choose_roster, design_roster
 from agents.prompts import PROMPT_VERSION
 from agents.retrieval.library import NotesLibrary
+from agents.retrieval.reading import SkipReason
 from agents.roster import Roster
 from agents.spec import AgentSpec, ModelPolicy
 from graphs.contract import Goal, Lang, Limits, TaskContract
@@ -21,6 +23,17 @@ from masks.bands import DEFAULT_THRESHOLDS, Thresholds
 from orchestrator.core.events import EVENT_SCHEMA
 from orchestrator.core.proposal import Candidate, Envelope, Proposal
 from orchestrator.shell.wiring import Workshop
+
+SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
+    "unsupported_type": "文件类型不支持",
+    "binary": "二进制文件",
+    "too_large": "文件过大",
+    "empty": "文件为空",
+    "unreadable": "无法读取",
+    "outside_folder": "链接指向文件夹之外",
+    "unknown_encoding": "编码无法识别",
+}
+"""Why a file is not read, in Chinese; in English the reason's name is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,5 +134,6 @@ def _skips(library: NotesLibrary | None, lang: Lang) -> Sequence[str]:
     """Files that were not read are said in the review, before anybody relies on the notes being whole."""
     if library is None:
         return ()
-    words = {"en": "not read", "zh": "未读取"}
-    return tuple(f"{words[lang]}: {skip.path} ({skip.reason})" for skip in library.corpus.skipped)
+    if lang == "zh":
+        return tuple(f"未读取：{skip.path}（{SKIP_REASONS[skip.reason]}）" for skip in library.corpus.skipped)
+    return tuple(f"not read: {skip.path} ({skip.reason})" for skip in library.corpus.skipped)

@@ -60,7 +60,7 @@ def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
 def test_the_quickstart_shows_what_it_says(executed: Any) -> None:
     text = "\n".join(_texts(executed.cells))
     assert "reviewing revision 1" in text
-    assert "econ.finance 1.00 -> 0.50 (MAIN -> BACKGROUND)" in text
+    assert "econ.finance 1.00 -> 0.50 (main -> background)" in text
     assert "refused: " in text
     assert "completed after" in text
     assert "3.6 % fixed" in text

@@ -15,6 +15,7 @@ from graphs.diff import diff_plans, render_diff
 from masks.bands import Thresholds, band, format_mask_value
 from masks.domains import DomainRegistry
 from orchestrator.core.proposal import PROPOSAL, Proposal, canonical_json, proposal_sha256
+from orchestrator.shell.editing.wording import BANDS
 from orchestrator.shell.editing.yaml_text import one_line
 
 _SHOWN: Final = 60
@@ -25,7 +26,10 @@ _DERIVED: Final = ("mask_origins", "candidates")
 
 _AGENT: Final = TypeAdapter(AgentSpec)
 
-_BANDS: Final = {"main": "MAIN", "background": "BACKGROUND", "silent": "SILENT"}
+_THRESHOLDS: Final[Mapping[Lang, tuple[str, str]]] = {
+    "en": ("main threshold", "background threshold"),
+    "zh": ("主激活阈值", "背景阈值"),
+}
 
 _PARTS: Final[Mapping[str, str]] = {
     "goal": "目标",
@@ -48,7 +52,7 @@ _PARTS: Final[Mapping[str, str]] = {
 def changes_between(old: Proposal, new: Proposal, registry: DomainRegistry, lang: Lang) -> tuple[str, ...]:
     """Return what `new` says differently, one line each; empty exactly when both have the same hash.
 
-    Masks read `A1 energy.storage 0.95 -> 0.50 (MAIN -> BACKGROUND)`. The revision number does not count. Raises
+    Masks read `A1 energy.storage 0.95 -> 0.50 (main -> background)`. The revision number does not count. Raises
     `InvalidPlanError` if a plan uses an id twice.
     """
     del registry  # ids name the domains; kept so that every function of the package takes the same arguments
@@ -82,7 +86,7 @@ def _lines(
         case "roster":
             return list(_roster_lines(old, new, lang))
         case "thresholds":
-            return list(_threshold_lines("", old.thresholds, new.thresholds))
+            return list(_threshold_lines("", old.thresholds, new.thresholds, lang))
         case "agent_thresholds":
             return list(_override_lines(old, new, lang))
         case "envelope":
@@ -144,7 +148,7 @@ def _mask_lines(
     changed = [d for d in sorted(known.keys() | values.keys()) if known.get(d, 0) != values.get(d, 0)]
     for domain in changed:
         was, now = known.get(domain, 0), values.get(domain, 0)
-        bands = f"{_BANDS[band(was, before)]} -> {_BANDS[band(now, after)]}"
+        bands = f"{BANDS[band(was, before)][lang]} -> {BANDS[band(now, after)][lang]}"
         yield f"{new.id} {domain} {format_mask_value(was)} -> {format_mask_value(now)} ({bands})"
     if old is not None and not changed and old.mask != new.mask:
         versions = f"{old.mask.version} -> {new.mask.version}"
@@ -154,11 +158,11 @@ def _mask_lines(
             yield f"{new.id} 蒙版：历史（版本 {versions}），取值不变"
 
 
-def _threshold_lines(agent: str, old: Thresholds, new: Thresholds) -> Iterator[str]:
+def _threshold_lines(agent: str, old: Thresholds, new: Thresholds, lang: Lang) -> Iterator[str]:
     mark = f"{agent} " if agent else ""
     for name, was, now in (
-        ("theta_main", old.main, new.main),
-        ("theta_bg", old.background, new.background),
+        (_THRESHOLDS[lang][0], old.main, new.main),
+        (_THRESHOLDS[lang][1], old.background, new.background),
     ):
         if was != now:
             yield f"{mark}{name} {format_mask_value(was)} -> {format_mask_value(now)}"
@@ -168,17 +172,22 @@ def _override_lines(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
     for agent in sorted({*old.agent_thresholds, *new.agent_thresholds}):
         was, now = old.agent_thresholds.get(agent), new.agent_thresholds.get(agent)
         if was is not None and now is not None:
-            yield from _threshold_lines(agent, was, now)
+            yield from _threshold_lines(agent, was, now, lang)
         elif now is not None:
-            yield f"+ {agent} {_pair(now)}"
+            yield f"+ {agent} {_pair(now, lang)}"
         elif was is not None:
             own = "as everybody" if lang == "en" else "与全局相同"
-            yield f"- {agent} {_pair(was)} -> {own}"
+            yield f"- {agent} {_pair(was, lang)} -> {own}"
 
 
-def _pair(thresholds: Thresholds) -> str:
+def _pair(thresholds: Thresholds, lang: Lang) -> str:
     main, background = format_mask_value(thresholds.main), format_mask_value(thresholds.background)
-    return f"theta_main {main}, theta_bg {background}"
+    names = _THRESHOLDS[lang]
+    return (
+        f"{names[0]} {main}, {names[1]} {background}"
+        if lang == "en"
+        else f"{names[0]} {main}，{names[1]} {background}"
+    )
 
 
 def _envelope_lines(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:

@@ -277,8 +277,8 @@ def _follows(band: Band, lang: Lang) -> str:
             "zh": "否则将在路径 2 中使用并须声明。",
         }[lang]
     return {
-        "en": " Otherwise a class C blockage is to be expected.",
-        "zh": "否则预计会出现 C 类阻塞。",
+        "en": " Otherwise the sub-task is expected to stop for lack of it.",
+        "zh": "否则预计该子任务会因缺少它而受阻。",
     }[lang]
 
 

@@ -213,11 +213,12 @@ def _silent_text(domain: DomainId, need: _Need, lang: Lang) -> str:
         if need.extension is not None:
             room = f"forbids to raise it ({need.extension})"
         return (
-            f"{domain} is silent for {need.agent.id} though required, so a class C blockage is to be expected; "
+            f"{domain} is silent for {need.agent.id} though required, "
+            "so the sub-task is expected to stop for lack of it; "
             f"the envelope {room}"
         )
     room = f"允许提升到 {target}" if need.extension is None else f"不允许提升（{need.extension}）"
-    return f"所需的 {domain} 对 {need.agent.id} 为静默，预计会出现 C 类阻塞；修复范围{room}"
+    return f"所需的 {domain} 对 {need.agent.id} 为静默域，预计该子任务会因缺少它而受阻；修复范围{room}"
 
 
 def _opened(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
@@ -309,7 +310,7 @@ def _schedule(before: Estimate, after: Estimate, old: Proposal, new: Proposal, l
         )
     if before.makespan != after.makespan:
         yield (
-            f"makespan {before.makespan:g} -> {after.makespan:g} units"
+            f"total time {before.makespan:g} -> {after.makespan:g} units"
             if lang == "en"
             else f"总时长 {before.makespan:g} -> {after.makespan:g} 单位"
         )

@@ -15,6 +15,7 @@ from masks.gradient import extension_target
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal
 from orchestrator.shell.editing.checks import ProposalFindings
 from orchestrator.shell.editing.consequences import estimate
+from orchestrator.shell.editing.wording import KINDS, OPERATIONS
 from orchestrator.shell.editing.writing import band_name
 from orchestrator.shell.editing.yaml_text import one_line
 
@@ -64,14 +65,14 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "verify": {"en": "verifies (by rules in this version)", "zh": "核验（本版本由规则进行）"},
     "thresholds": {
         "en": "main above {main}, background above {background}, else silent",
-        "zh": "高于 {main} 为主激活，高于 {background} 为背景，其余静默",
+        "zh": "高于 {main} 为主激活域，高于 {background} 为背景域，其余为静默域",
     },
-    "others_silent": {"en": "every other domain: 0.00, silent", "zh": "其余知识域：0.00，静默"},
+    "others_silent": {"en": "every other domain: 0.00, silent", "zh": "其余知识域：0.00，静默域"},
     "critical": {
         "en": "critical path: {length:g} units ({path})",
         "zh": "关键路径：{length:g} 单位（{path}）",
     },
-    "makespan": {"en": "makespan: {:g} units", "zh": "总时长：{:g} 单位"},
+    "makespan": {"en": "total time: {:g} units", "zh": "总时长：{:g} 单位"},
     "count": {
         "en": "sub-tasks: {nodes}; agents at work: {agents}",
         "zh": "子任务：{nodes}；参与的 agent：{agents}",
@@ -179,12 +180,13 @@ def _plan(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterator[
         subtask = subtasks[node]
         agent = proposal.assignment.get(node)
         default = _WORDS["person" if subtask.kind == "human" else "nobody"][lang]
-        tags = [subtask.operation, subtask.kind]
+        tags = [_tag(subtask.operation, OPERATIONS, lang), _tag(subtask.kind, KINDS, lang)]
         if subtask.failure_semantics == "optional":
             tags.append(_WORDS["optional"][lang])
         if subtask.side_effects not in ("none", "read"):
             tags.append(_say("effect", lang, subtask.side_effects))
-        yield f"{node}  {one_line(subtask.title)}  [{', '.join(tags)}]  @ {agent or default}"
+        listed = ("，" if lang == "zh" else ", ").join(tags)
+        yield f"{node}  {one_line(subtask.title)}  [{listed}]  @ {agent or default}"
         feeds = [
             f"{edge.source}.{edge.output} -> {edge.input}"
             for edge in proposal.plan.dependencies
@@ -196,6 +198,10 @@ def _plan(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterator[
             yield _STEP + _say("domains", lang, ", ".join(_needs(proposal, node, registry, lang)))
         if subtask.acceptance:
             yield _STEP + _say("satisfies", lang, ", ".join(subtask.acceptance))
+
+
+def _tag(name: str, chinese: Mapping[str, str], lang: Lang) -> str:
+    return chinese.get(name, name) if lang == "zh" else name
 
 
 def _needs(proposal: Proposal, node: NodeId, registry: DomainRegistry, lang: Lang) -> Iterator[str]:

@@ -9,10 +9,27 @@ from graphs.contract import Lang
 from masks.bands import Band, Suppression
 
 BANDS: Final[Mapping[Band, Mapping[Lang, str]]] = {
-    Band.MAIN: {"en": "main", "zh": "主激活"},
-    Band.BACKGROUND: {"en": "background", "zh": "背景"},
-    Band.SILENT: {"en": "silent", "zh": "静默"},
+    Band.MAIN: {"en": "main", "zh": "主激活域"},
+    Band.BACKGROUND: {"en": "background", "zh": "背景域"},
+    Band.SILENT: {"en": "silent", "zh": "静默域"},
 }
+
+KINDS: Final[Mapping[str, str]] = {"function": "规则", "call": "调用", "loop": "循环", "human": "由人"}
+"""How a sub-task is carried out, in Chinese; in English the field's value is shown."""
+
+OPERATIONS: Final[Mapping[str, str]] = {
+    "research": "检索",
+    "extract": "提取",
+    "compare": "比较",
+    "check": "核对",
+    "gather": "收集",
+    "synthesise": "综合",
+    "summarise": "摘要",
+    "outline": "提纲",
+    "report": "报告",
+    "verify": "核验",
+}
+"""What a sub-task does, in Chinese; in English the field's value is shown."""
 
 SUPPRESSIONS: Final[Mapping[Suppression, Mapping[Lang, str]]] = {
     Suppression.DORMANT: {"en": "dormant", "zh": "休眠"},
@@ -74,7 +91,7 @@ conflicts_shown、custom。core: false 表示未满足也不算部分完成。""
 0.00 <= background < main < 1.00, steps of 0.01. Above main: main; above background: background; else silent.
 agents: {agent: {main, background}} for single agents.""",
         "zh": """\
-0.00 <= background < main < 1.00，步长 0.01。高于 main 为主激活，高于 background 为背景，其余为静默。
+0.00 <= background < main < 1.00，步长 0.01。高于 main 为主激活域，高于 background 为背景域，其余为静默域。
 agents：{agent: {main, background}}，用于单个 agent。""",
     },
     "plan": {

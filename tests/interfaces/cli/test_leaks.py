@@ -134,7 +134,7 @@ def test_a_leak_names_agent_domain_strength_origin_span_and_position(home: Path)
             ("UNDECLARED", "silent 0.20", "nothing to trace"),
             ("declared", "background 0.50", "permits.md:7-8"),
         ),
-        ("zh", ("未声明", "静默 0.20", "无可追溯"), ("已声明", "背景 0.50", "permits.md:7-8")),
+        ("zh", ("未声明", "静默域 0.20", "无可追溯"), ("已声明", "背景域 0.50", "permits.md:7-8")),
     ],
 )
 def test_the_undeclared_come_first(

@@ -51,19 +51,19 @@ def test_nothing_changed_is_nothing_said() -> None:
 
 def test_masks_name_both_values_and_both_bands() -> None:
     assert changes(with_mask(PROPOSAL, A1, ENERGY, 50)) == (
-        "A1 env.energy 0.95 -> 0.50 (MAIN -> BACKGROUND)",
+        "A1 env.energy 0.95 -> 0.50 (main -> background)",
     )
     assert changes(with_mask(PROPOSAL, V1, CLIMATE, -100)) == (
-        "V1 env.climate 0.00 -> -1.00 (SILENT -> SILENT)",
+        "V1 env.climate 0.00 -> -1.00 (silent -> silent)",
     )
 
 
 def test_the_bands_of_a_mask_follow_the_thresholds_of_each_revision() -> None:
     new = replace(with_mask(PROPOSAL, A1, CLIMATE, 60), thresholds=Thresholds(main=55, background=20))
     assert changes(new) == (
-        "A1 env.climate 0.50 -> 0.60 (BACKGROUND -> MAIN)",
-        "theta_main 0.70 -> 0.55",
-        "theta_bg 0.30 -> 0.20",
+        "A1 env.climate 0.50 -> 0.60 (background -> main)",
+        "main threshold 0.70 -> 0.55",
+        "background threshold 0.30 -> 0.20",
     )
 
 
@@ -103,7 +103,7 @@ def test_each_part_has_its_line() -> None:
         "- edge n2.claims -> n3.claims",
         "~ A1 max_concurrency: 2 -> 4",
         '~ assignment n2: "A2" -> "A1"',
-        "+ A2 theta_main 0.90, theta_bg 0.10",
+        "+ A2 main threshold 0.90, background threshold 0.10",
         '- grants A2: "search_notes"',
         "envelope ceilings.A1.econ.finance - -> 0.35",
         "~ envelope reassign: true -> false",
@@ -121,8 +121,8 @@ def test_agents_come_and_go() -> None:
     assert changes(gone) == ('- agent A1 "A1 does its part."',)
     assert changes(PROPOSAL, old=gone) == (
         '+ agent A1 "A1 does its part."',
-        "A1 env.climate 0.00 -> 0.50 (SILENT -> BACKGROUND)",
-        "A1 env.energy 0.00 -> 0.95 (SILENT -> MAIN)",
+        "A1 env.climate 0.00 -> 0.50 (silent -> background)",
+        "A1 env.energy 0.00 -> 0.95 (silent -> main)",
     )
 
 

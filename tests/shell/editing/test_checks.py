@@ -242,7 +242,7 @@ WARNINGS = (
         change=lambda p: with_mask(p, A1, ENERGY, 30),
         code="domain",
         where="assignment.n1",
-        says="class C",
+        says="for lack of it",
     ),
     Case(
         id="tool of nobody",

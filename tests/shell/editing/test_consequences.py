@@ -65,21 +65,21 @@ def test_a_lowered_domain_loses_coverage_opens_path_two_and_is_made_anew() -> No
     )
 
 
-def test_a_silenced_domain_leads_to_class_c_within_the_envelope_or_not() -> None:
+def test_a_silenced_domain_leads_to_a_stop_within_the_envelope_or_not() -> None:
     silent = with_mask(PROPOSAL, A1, ENERGY, 30)
     assert means(silent)[1] == (
-        "n1: env.energy is silent for A1 though required, so a class C blockage is to be expected; "
+        "n1: env.energy is silent for A1 though required, so the sub-task is expected to stop for lack of it; "
         "the envelope allows to raise it to 0.40"
     )
     for envelope, why in (
         (Envelope(reassign=False), "reassign: false"),
         (Envelope(ceilings={A1: {ENERGY: 39}}), "ceiling 0.39"),
     ):
-        (line,) = [line for line in means(replace(silent, envelope=envelope)) if "class C" in line]
+        (line,) = [line for line in means(replace(silent, envelope=envelope)) if "for lack of it" in line]
         assert line.endswith(f"the envelope forbids to raise it ({why})")
     shut = with_mask(PROPOSAL, A1, ENERGY, -100)
     assert means(shut)[1].endswith("the envelope forbids to raise it (-1.00)")
-    assert any("C 类阻塞" in line and "允许提升到 0.40" in line for line in means(silent, "zh"))
+    assert any("因缺少它而受阻" in line and "允许提升到 0.40" in line for line in means(silent, "zh"))
 
 
 def test_an_envelope_that_closes_over_a_silent_domain_is_said() -> None:
@@ -93,7 +93,7 @@ def test_an_envelope_that_closes_over_a_silent_domain_is_said() -> None:
 def test_an_assignment_changes_coverage_and_the_agent_that_may_use_a_domain() -> None:
     assert means(assigned(n2=A1)) == (
         "n2: main coverage of econ.finance lost (A1 0.00 silent); covered by A2",
-        "n2: econ.finance is silent for A1 though required, so a class C blockage is to be expected; "
+        "n2: econ.finance is silent for A1 though required, so the sub-task is expected to stop for lack of it; "
         "the envelope allows to raise it to 0.40",
         "results made anew even if accepted before: n2; with them what is built on them, "
         "if they say something else: n3",
@@ -170,7 +170,7 @@ def test_the_schedule_before_and_after() -> None:
     longer = with_subtask(replace(PLAN.subtasks[1], estimate=3.0))
     assert means(longer)[:2] == (
         "critical path 1.5 -> 3.5 units (n2 -> n3)",
-        "makespan 1.5 -> 3.5 units",
+        "total time 1.5 -> 3.5 units",
     )
 
 
@@ -180,7 +180,7 @@ def test_an_agent_with_more_work_than_hands() -> None:
     )
     found = means(slow)
     assert "A1 could work on 2 sub-tasks at once and takes 1: the rest waits" in found
-    assert "makespan 1.5 -> 2.5 units" in found
+    assert "total time 1.5 -> 2.5 units" in found
     assert not any("critical path" in line for line in found)
     assert estimate(slow).peaks == {A1: 2}
     assert not any("could work" in line for line in means(replace(slow, notes=("x",)), old=slow))

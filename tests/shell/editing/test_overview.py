@@ -66,7 +66,7 @@ def test_a_review_says_what_is_approved() -> None:
         "    env.energy    0.95  main; Energy; required by its sub-tasks (relevance 0.80)",
         "    every other domain: 0.00, silent",
         "  critical path: 1.5 units (n1 -> n3)",
-        "  makespan: 1.5 units",
+        "  total time: 1.5 units",
         "  open a silent domain that is required up to 0.40; never one at -1.00",
     ):
         assert line in text.splitlines(), line

@@ -82,14 +82,18 @@ def _lines(session: Session, proposal: Proposal, agent: AgentSpec) -> list[str]:
     lang, registry = session.lang, session.registry
     thresholds = proposal.thresholds_of(agent.id)
     main, background = format_mask_value(thresholds.main), format_mask_value(thresholds.background)
-    lines = [f"{agent.id}  {one_line(agent.responsibility)}  (θ_main {main}, θ_bg {background})"]
+    said = (
+        f"main above {main}, background above {background}",
+        f"高于 {main} 为主激活域，高于 {background} 为背景域",
+    )
+    lines = [f"{agent.id}  {one_line(agent.responsibility)}  ({session.pick(*said)})"]
     for domain, m100 in sorted(agent.mask.values, key=lambda entry: (-entry[1], entry[0])):
         words = BANDS[band(m100, thresholds)][lang]
         origin = proposal.mask_origins.get(base_agent(agent.id), {}).get(domain)
         why = render_origin(origin, lang) if origin is not None else ""
         name = registry.get(domain).names[lang] if domain in registry else ""
         lines.append(f"  {format_mask_value(m100):>5}  {words:<10}  {domain:<20} {name}  {why}".rstrip())
-    lines.append(session.pick("  every other domain 0.00, silent", "  其余知识域为 0.00，静默"))
+    lines.append(session.pick("  every other domain 0.00, silent", "  其余知识域为 0.00，静默域"))
     return lines
 
 
