@@ -14,7 +14,7 @@ from agents.models.embedders import CachedEmbedder
 from agents.retrieval.copies import copies_among
 from agents.retrieval.index import Entry, Hit, NoteIndex, embedded_text
 from agents.retrieval.reading import Corpus, Document, read_folder
-from masks.leaks.labels import DomainLabeller
+from masks.leaks.labels import DomainLabeller, SectionText
 from masks.ports import Embedder
 
 
@@ -36,8 +36,8 @@ UNCLASSIFIED = SectionLabel()
 class SectionLabeller(Protocol):
     """Label sections with knowledge domains."""
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
-        """Return one label per text, in order."""
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        """Return one label per section, in order; all sections of a document are given together."""
         ...
 
 
@@ -47,11 +47,11 @@ class DomainSections:
     def __init__(self, labeller: DomainLabeller) -> None:
         self._labeller = labeller
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
-        """Return one label per text, in order."""
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        """Return one label per section, in order; sections of one document inform each other."""
         registry = self._labeller.registry
         found = []
-        for label in self._labeller.label(texts):
+        for label in self._labeller.label_sections(sections):
             if label.domain is not None:
                 found.append(SectionLabel(domain=str(label.domain)))
             elif label.parent is None:
@@ -131,13 +131,16 @@ class NotesLibrary:
         return self.index.entries[hit.entry]
 
     def labels(self, entries: Sequence[int]) -> tuple[SectionLabel, ...]:
-        """Return the domain labels of the entries at these positions; each section is labelled once."""
+        """Return the domain labels of the entries at these positions; each document is labelled once, as a whole."""
         if self._labeller is None:
             return tuple(UNCLASSIFIED for _ in entries)
-        missing = sorted({entry for entry in entries if entry not in self._labels})
+        documents = {
+            self.index.entries[entry].document.source.id for entry in entries if entry not in self._labels
+        }
+        missing = sorted(position for document in documents for position in self._positions[document])
         if missing:
-            texts = [embedded_text(self.index.entries[entry]) for entry in missing]
-            self._labels.update(zip(missing, self._labeller.label(texts), strict=True))
+            sections = [_section_text(self.index.entries[entry]) for entry in missing]
+            self._labels.update(zip(missing, self._labeller.label(sections), strict=True))
         return tuple(self._labels[entry] for entry in entries)
 
     def entries_in(self, document: Document, start_line: int, end_line: int) -> tuple[int, ...]:
@@ -155,3 +158,12 @@ class NotesLibrary:
         for position, entry in enumerate(self.index.entries):
             found[entry.document.source.id].append(position)
         return {source: tuple(positions) for source, positions in found.items()}
+
+
+def _section_text(entry: Entry) -> SectionText:
+    section = entry.section
+    return SectionText(
+        document=str(entry.document.source.id),
+        excerpt=embedded_text(entry),
+        text=entry.document.text[section.start_char : section.end_char],
+    )

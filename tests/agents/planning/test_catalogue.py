@@ -7,7 +7,7 @@ from agents.planning.catalogue import NotesRanker, note_outlines
 from agents.planning.domains import NoteOutline
 from agents.retrieval.library import NotesLibrary, SectionLabel
 from masks.leaks.calibration import Calibration
-from masks.leaks.labels import DomainLabeller
+from masks.leaks.labels import DomainLabeller, SectionText
 from tests.masks.fakes import COOKING, DATABASES, NgramEmbedder, small_registry
 
 REGISTRY = small_registry()
@@ -16,7 +16,8 @@ REGISTRY = small_registry()
 class BySubject:
     """Labels a section by a word in it; a soup can't be told apart below its parent."""
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        texts = [section.excerpt for section in sections]
         return [
             SectionLabel(domain=DATABASES)
             if "index" in text

@@ -9,6 +9,7 @@ import pytest
 
 from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
 from agents.retrieval.reading import Corpus, document_from_text
+from masks.leaks.labels import SectionText
 
 TEXT = (
     "# Law\n\nThe permit lapses after ninety days unless it was used before then by somebody.\n\n"
@@ -22,7 +23,8 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        texts = [section.excerpt for section in sections]
         self.asked += texts
         return [SectionLabel(domain="law.public" if "permit" in text else None) for text in texts]
 
@@ -32,12 +34,14 @@ def library(labeller: Counting | None = None) -> NotesLibrary:
     return NotesLibrary(Corpus(documents=documents), labeller=labeller)
 
 
-def test_each_section_is_labelled_once() -> None:
+def test_each_document_is_labelled_once_as_a_whole() -> None:
     labeller = Counting()
     found = library(labeller)
     assert [label.domain for label in found.labels([0, 1])] == ["law.public", None]
+    assert len(labeller.asked) == 2
     assert [label.domain for label in found.labels([1, 0, 2])] == [None, "law.public", "law.public"]
-    assert len(labeller.asked) == 3
+    assert [label.domain for label in found.labels([3])] == [None]
+    assert len(labeller.asked) == 4
 
 
 def test_without_a_labeller_everything_is_unclassified() -> None:

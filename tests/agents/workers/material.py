@@ -33,6 +33,7 @@ from graphs.contract import Lang
 from graphs.plan import NodeId, SubTask
 from masks.bands import Thresholds
 from masks.domains import DomainId
+from masks.leaks.labels import SectionText
 from masks.vector import new_mask
 
 
@@ -190,7 +191,8 @@ class LabelByWord:
     def __init__(self, domains: Mapping[str, str]) -> None:
         self._domains = dict(domains)
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        texts = [section.excerpt for section in sections]
         found = [next((d for w, d in self._domains.items() if w in text), None) for text in texts]
         return [SectionLabel(domain=domain) for domain in found]
 

@@ -21,6 +21,7 @@ from graphs.contract import Limits
 from graphs.plan import NodeId, SubTask
 from masks.bands import DEFAULT_THRESHOLDS
 from masks.domains import DomainId
+from masks.leaks.labels import SectionText
 from masks.vector import new_mask
 from tests.masks.fakes import COOKING, DATABASES, SECURITY, small_registry
 
@@ -36,7 +37,8 @@ DOMAINS = {"40 MB": DATABASES, "9 coins": SECURITY, "5 coins": COOKING}
 class BySubject:
     """Labels a section by a phrase in it."""
 
-    def label(self, texts: Sequence[str]) -> Sequence[SectionLabel]:
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        texts = [section.excerpt for section in sections]
         return [
             SectionLabel(domain=next((domain for phrase, domain in DOMAINS.items() if phrase in text), None))
             for text in texts
