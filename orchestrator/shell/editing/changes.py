@@ -11,10 +11,10 @@ from pydantic import JsonValue, TypeAdapter
 
 from agents.spec import AgentSpec
 from graphs.contract import Lang
-from graphs.diff import diff_plans, render_diff
 from masks.bands import Thresholds, band, format_mask_value
 from masks.domains import DomainRegistry
 from orchestrator.core.proposal import PROPOSAL, Proposal, canonical_json, proposal_sha256
+from orchestrator.shell.editing.operations import plan_operations, render_operations
 from orchestrator.shell.editing.wording import BANDS
 from orchestrator.shell.editing.yaml_text import one_line
 
@@ -52,8 +52,9 @@ _PARTS: Final[Mapping[str, str]] = {
 def changes_between(old: Proposal, new: Proposal, registry: DomainRegistry, lang: Lang) -> tuple[str, ...]:
     """Return what `new` says differently, one line each; empty exactly when both have the same hash.
 
-    Masks read `A1 energy.storage 0.95 -> 0.50 (main -> background)`. The revision number does not count. Raises
-    `InvalidPlanError` if a plan uses an id twice.
+    Masks read `A1 energy.storage 0.95 -> 0.50 (main -> background)`; of the plan the operations are said that lead to
+    the new one (`plan_operations`). The revision number does not count. Raises `InvalidPlanError` if a plan uses an id
+    twice.
     """
     del registry  # ids name the domains; kept so that every function of the package takes the same arguments
     if proposal_sha256(old) == proposal_sha256(new):
@@ -96,9 +97,7 @@ def _lines(
 
 
 def _plan_lines(old: Proposal, new: Proposal, lang: Lang) -> Iterator[str]:
-    diff = diff_plans(old.plan, new.plan)
-    if not diff.empty:
-        yield from render_diff(diff, lang).split("\n")
+    yield from render_operations(old.plan, plan_operations(old.plan, new.plan), lang)
     before, after = [s.id for s in old.plan.subtasks], [s.id for s in new.plan.subtasks]
     common = set(before) & set(after)
     if [node for node in before if node in common] != [node for node in after if node in common]:
