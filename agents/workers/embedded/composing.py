@@ -112,7 +112,7 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
 def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:
     """Keep the sentences that speak of the question's subject."""
     reaches = {one.candidate: one.support.reach for one in opened}
-    fitting = on_subject(reaches, frozenset(question.subject))
+    fitting = on_subject(reaches, frozenset(question.subject), question.lang)
     return [one for one in opened if one.candidate in fitting]
 
 

@@ -110,7 +110,7 @@ def support(question: Question, matcher: Matcher, candidate: Candidate, note: st
     constraints = _constraints(question, text, near.folded + head.folded, note)
     reached = reach(matcher, candidate)
     form = _form(question, unit.text, near_text)
-    if question.kind is AnswerKind.PERSON and not says_enough(reached, len(question.terms)):
+    if question.kind is AnswerKind.PERSON and not says_enough(reached, len(question.terms), question.lang):
         # A person stands in many sentences: it takes the deed and its object to be the one asked for.
         form = FORM_MISSING
     score = (WINDOW_SHARE * coverage + (1 - WINDOW_SHARE) * own) * constraints * form
@@ -155,7 +155,9 @@ def answerability(question: Question, matcher: Matcher, ranked: tuple[Support, .
     else:
         threshold = OPEN_THRESHOLD
         score = _open_score(matcher, ranked)
-        about_it = is_reached([one.reach for one in ranked], len(question.terms), frozenset(question.subject))
+        about_it = is_reached(
+            [one.reach for one in ranked], len(question.terms), frozenset(question.subject), question.lang
+        )
     passage = best.candidate.passage
     missing = matcher.missing(prepared(f"{passage.heading} {passage.source.title} {passage.text}"))
     return Answerability(

@@ -121,12 +121,13 @@ def test_what_is_asked_for_is_read_off_the_wording(text: str, subject: tuple[str
 
 def test_a_long_question_needs_less_of_itself_in_one_sentence() -> None:
     some = Reach(share=0.35, met=frozenset({"a", "b"}))
-    assert is_reached([some], 6, frozenset())
-    assert not is_reached([some], 3, frozenset())
-    assert not is_reached([some], 6, frozenset({"c"}))
-    assert not is_reached([], 1, frozenset())
-    assert says_enough(Reach(met=frozenset({"a"})), 1)
-    assert not says_enough(Reach(met=frozenset({"a"})), 2)
+    assert is_reached([some], 6, frozenset(), "en")
+    assert not is_reached([some], 2, frozenset(), "en")
+    assert not is_reached([some], 6, frozenset({"c"}), "en")
+    assert not is_reached([], 1, frozenset(), "en")
+    assert says_enough(Reach(met=frozenset({"a"})), 1, "en")
+    assert not says_enough(Reach(met=frozenset({"a"})), 2, "en")
+    assert says_enough(Reach(met=frozenset({"a"})), 2, "zh")
 
 
 def test_the_sentence_right_after_goes_on_about_the_subject() -> None:
@@ -137,4 +138,4 @@ def test_the_sentence_right_after_goes_on_about_the_subject() -> None:
         second: Reach(share=0.1, own=False),
         third: Reach(share=0.0, own=False),
     }
-    assert on_subject(reaches, frozenset()) == {first, second}
+    assert on_subject(reaches, frozenset(), "en") == {first, second}
