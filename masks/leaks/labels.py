@@ -23,18 +23,29 @@ from masks.ports import Embedder
 class DomainDistribution:
     """Hold how likely a text belongs to each leaf, or to none; everything sums to 1."""
 
-    probabilities: tuple[tuple[DomainId, float], ...]
+    leaves: tuple[DomainId, ...]
     """Every leaf of the registry, in the registry's order."""
-    none: float
-    """The mass of `no domain at all`."""
+    masses: tuple[float, ...]
+    """One per leaf, in that order, and last that of `no domain at all`."""
+
+    @property
+    def probabilities(self) -> tuple[tuple[DomainId, float], ...]:
+        """Return every leaf with its probability, in the registry's order."""
+        return tuple(zip(self.leaves, self.masses[:-1], strict=True))
+
+    @property
+    def none(self) -> float:
+        """Return the mass of `no domain at all`."""
+        return self.masses[-1]
 
     def probability(self, domain: DomainId) -> float:
         """Return the probability of a leaf, 0 for a domain that is no leaf of the registry."""
-        return dict(self.probabilities).get(domain, 0.0)
+        return self.masses[self.leaves.index(domain)] if domain in self.leaves else 0.0
 
     def best(self) -> tuple[DomainId, float]:
         """Return the most probable leaf with its probability; the first of the order on a tie."""
-        return max(self.probabilities, key=lambda entry: entry[1])
+        place = max(range(len(self.leaves)), key=self.masses.__getitem__)
+        return self.leaves[place], self.masses[place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,41 +159,31 @@ class DomainLabeller:
 
     def _decide(self, row: Matrix, margin: float) -> DomainLabel:
         leaves = self.registry.leaves
-        distribution = DomainDistribution(
-            probabilities=tuple(zip(leaves, map(float, row[:-1]), strict=True)), none=float(row[-1])
-        )
-        first, second = _two_best(row)
-        lead = float(row[first] - row[second])
+        masses: list[float] = row.tolist()
+        distribution = DomainDistribution(leaves=leaves, masses=tuple(masses))
+        first, lead = _leader(masses)
         if first < len(leaves) and lead >= margin:
             leaf = leaves[first]
             return DomainLabel(
                 domain=leaf,
                 parent=self.registry.parent_of(leaf),
-                probability=float(row[first]),
+                probability=masses[first],
                 margin=lead,
                 distribution=distribution,
             )
-        return self._decide_branch(row, distribution, margin)
+        return self._decide_branch(distribution, margin)
 
-    def _decide_branch(self, row: Matrix, distribution: DomainDistribution, margin: float) -> DomainLabel:
+    def _decide_branch(self, distribution: DomainDistribution, margin: float) -> DomainLabel:
+        masses = distribution.masses
         parents = tuple(self._branches)
-        by_branch = np.array([row[columns].sum() for columns in self._branches.values()] + [row[-1]])
-        first, second = _two_best(by_branch)
-        lead = float(by_branch[first] - by_branch[second])
+        by_branch = [sum([masses[column] for column in columns]) for columns in self._branches.values()]
+        first, lead = _leader([*by_branch, distribution.none])
         told = first < len(parents) and lead >= margin
         parent = parents[first] if told else None
-        if parent is None:
-            return DomainLabel(
-                domain=None,
-                parent=None,
-                probability=distribution.none,
-                margin=lead,
-                distribution=distribution,
-            )
         return DomainLabel(
             domain=None,
             parent=parent,
-            probability=float(by_branch[first]),
+            probability=distribution.none if parent is None else by_branch[first],
             margin=lead,
             distribution=distribution,
         )
@@ -196,6 +197,8 @@ def _branches(registry: DomainRegistry) -> dict[DomainId | None, list[int]]:
     return groups
 
 
-def _two_best(row: Matrix) -> tuple[int, int]:
-    order = np.argsort(-row, kind="stable")
-    return int(order[0]), int(order[1])
+def _leader(masses: list[float]) -> tuple[int, float]:
+    """Return the place of the largest mass, the first on a tie, and how far it leads the next."""
+    largest = max(masses)
+    first = masses.index(largest)
+    return first, largest - max(masses[:first] + masses[first + 1 :])

@@ -29,6 +29,10 @@ TERM_WEIGHT: Final = 0.4
 """Share of the key terms in a similarity: where leave-one-out accuracy levels off."""
 
 
+ROWS_AT_ONCE: Final = 256
+"""Texts that are compared in one go: the cosines of a folder of notes would fill hundreds of megabytes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeutralTexts:
     """Hold texts of no domain: headings, transitions, talk about the text itself."""
@@ -59,8 +63,10 @@ class ExemplarIndex:
         self._registry = registry
         leaves = [registry.get(leaf) for leaf in registry.leaves]
         neutral = neutral_texts()
-        self._exemplars = _Groups([*(leaf.exemplars for leaf in leaves), neutral.exemplars], embedder)
-        self._terms = _Groups([*(leaf.key_terms for leaf in leaves), neutral.key_terms], embedder)
+        exemplars = [*(leaf.exemplars for leaf in leaves), neutral.exemplars]
+        terms = [*(leaf.key_terms for leaf in leaves), neutral.key_terms]
+        self._exemplars = _Groups(exemplars, _exemplars_averaged, embedder)
+        self._terms = _Groups(terms, _terms_averaged, embedder)
 
     @property
     def embedder(self) -> Embedder:
@@ -82,7 +88,9 @@ class ExemplarIndex:
         if not texts:
             return np.zeros((0, len(self._registry.leaves) + 1))
         vectors = np.asarray(self._embedder.encode(list(texts)), dtype=np.float64)
-        return self._mix(self._exemplars.cosines(vectors), self._terms.cosines(vectors))
+        parts = (vectors[start : start + ROWS_AT_ONCE] for start in range(0, len(vectors), ROWS_AT_ONCE))
+        mixed = [self._mix(self._exemplars.cosines(part), self._terms.cosines(part)) for part in parts]
+        return mixed[0] if len(mixed) == 1 else np.concatenate(mixed)
 
     def leave_one_out(self) -> tuple[Matrix, NDArray[np.intp]]:
         """Score every exemplar against the others, without itself and without its twin.
@@ -104,39 +112,54 @@ class ExemplarIndex:
         return self._mix(cosines, self._terms.without_nearest(self._terms.cosines(vectors), columns)), columns
 
     def _mix(self, exemplar_cosines: Matrix, term_cosines: Matrix) -> Matrix:
-        exemplars = self._exemplars.nearest(exemplar_cosines, _exemplars_averaged)
-        terms = self._terms.nearest(term_cosines, _terms_averaged)
+        exemplars = self._exemplars.nearest(exemplar_cosines)
+        terms = self._terms.nearest(term_cosines)
         return (1.0 - TERM_WEIGHT) * exemplars + TERM_WEIGHT * terms
 
 
 class _Groups:
     """Hold the vectors of several groups of texts, each group in two languages."""
 
-    __slots__ = ("_languages", "_slices", "columns", "vectors")
+    __slots__ = ("_averaged", "_languages", "_most", "_places", "columns", "vectors")
 
-    def __init__(self, groups: Sequence[Mapping[Lang, tuple[str, ...]]], embedder: Embedder) -> None:
-        texts: list[str] = []
-        languages: list[int] = []
-        slices: list[slice] = []
-        for group in groups:
-            start = len(texts)
-            for number, lang in enumerate(LANGS):
-                texts.extend(group[lang])
-                languages.extend([number] * len(group[lang]))
-            slices.append(slice(start, len(texts)))
-        self._slices = slices
-        self._languages = np.array(languages)
+    def __init__(
+        self,
+        groups: Sequence[Mapping[Lang, tuple[str, ...]]],
+        averaged: Callable[[int], int],
+        embedder: Embedder,
+    ) -> None:
+        """Encode the texts; `averaged` says how many of a group's nearest texts count, given its size."""
+        written = [
+            [(text, number) for number, lang in enumerate(LANGS) for text in group[lang]] for group in groups
+        ]
+        texts = [text for group in written for text, _ in group]
+        sizes = [len(group) for group in written]
+        self._languages = np.array([number for group in written for _, number in group])
         self.vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
-        sizes = [group.stop - group.start for group in slices]
-        self.columns = np.repeat(np.arange(len(slices), dtype=np.intp), sizes)
+        self.columns = np.repeat(np.arange(len(sizes), dtype=np.intp), sizes)
+        # One row of places per group, filled up with a place behind the last text that is never near.
+        self._places = np.full((len(sizes), max(sizes)), len(texts), dtype=np.intp)
+        for row, start, size in zip(self._places, np.cumsum([0, *sizes]), sizes, strict=False):
+            row[:size] = np.arange(start, start + size)
+        counts = np.array([averaged(size) for size in sizes])
+        self._most = int(counts.max())
+        self._averaged = np.arange(self._most) < counts[:, None]
 
     def cosines(self, vectors: Matrix) -> Matrix:
         return np.asarray(vectors @ self.vectors.T)
 
-    def nearest(self, cosines: Matrix, count: Callable[[int], int]) -> Matrix:
-        """Return the mean cosine to the nearest texts of each group; `count` says how many for a group's size."""
-        means = [_mean_of_nearest(cosines[:, g], count(g.stop - g.start)) for g in self._slices]
-        return np.column_stack(means)
+    def nearest(self, cosines: Matrix) -> Matrix:
+        """Return the mean cosine to the nearest texts of each group, one column per group.
+
+        A left-out text is -inf and does not count; a group without a text left has -1.
+        """
+        distances = np.full((len(cosines), cosines.shape[1] + 1), np.inf)
+        np.negative(cosines, out=distances[:, :-1])
+        ranked = np.sort(distances[:, self._places], axis=-1)[..., : self._most]
+        counted = np.isfinite(ranked) & self._averaged
+        kept = counted.sum(axis=-1)
+        total = np.where(counted, ranked, 0.0).sum(axis=-1)
+        return np.where(kept > 0, -total / np.maximum(kept, 1), -1.0)
 
     def without_nearest(self, cosines: Matrix, columns: NDArray[np.intp]) -> Matrix:
         """Return the cosines with the nearest text of the group `columns[row]` hidden in each row."""
@@ -161,12 +184,3 @@ def _exemplars_averaged(size: int) -> int:
 
 def _terms_averaged(size: int) -> int:
     return max(1, round(size / TERMS_PER_NEAREST))
-
-
-def _mean_of_nearest(cosines: Matrix, count: int) -> Matrix:
-    # A left-out exemplar is -inf and must not count; a domain of one sentence then has none left.
-    ranked = -np.sort(-cosines, axis=1)[:, :count]
-    finite = np.isfinite(ranked)
-    kept = finite.sum(axis=1)
-    total = np.where(finite, ranked, 0.0).sum(axis=1)
-    return np.where(kept > 0, total / np.maximum(kept, 1), -1.0)

@@ -2,7 +2,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from masks.domains import DomainId
 from masks.leaks.calibration import Calibration
@@ -68,6 +71,38 @@ def test_a_distribution_covers_every_leaf_and_sums_to_one() -> None:
         assert sum(p for _, p in distribution.probabilities) + distribution.none == pytest.approx(1.0)
         assert distribution.probability(DomainId("nowhere")) == 0.0
         assert distribution.best()[1] == max(p for _, p in distribution.probabilities)
+
+
+masses = st.lists(st.integers(0, 6), min_size=5, max_size=5).filter(any)
+
+
+@given(masses, st.sampled_from([0.0, 0.1, 0.25, 0.5]))
+def test_a_label_is_what_semantics_say_of_the_distribution(weights: list[int], margin: float) -> None:
+    # Ties and exact margins are frequent with so few weights.
+    labeller = DomainLabeller(
+        NgramEmbedder(), REGISTRY, replace(CONSTANTS, margin=margin, leak_margin=margin)
+    )
+    row = np.array(weights, dtype=np.float64) / sum(weights)
+    label = labeller._decide(row, margin)
+    leaves = dict(zip(REGISTRY.leaves, row.tolist(), strict=False))
+    none = float(row[-1])
+    ranked = sorted([*leaves.items(), (None, none)], key=lambda entry: -entry[1])
+    branches = {
+        parent: sum(mass for leaf, mass in leaves.items() if REGISTRY.parent_of(leaf) == parent)
+        for parent in ("cs", "life")
+    }
+    above = sorted([*branches.items(), (None, none)], key=lambda entry: -entry[1])
+    if ranked[0][0] is not None and ranked[0][1] - ranked[1][1] >= margin:
+        expected = (ranked[0][0], REGISTRY.parent_of(ranked[0][0]), ranked[0][1], ranked[0][1] - ranked[1][1])
+    elif above[0][0] is not None and above[0][1] - above[1][1] >= margin:
+        expected = (None, DomainId(above[0][0]), above[0][1], above[0][1] - above[1][1])
+    else:
+        expected = (None, None, none, above[0][1] - above[1][1])
+    assert (label.domain, label.parent, label.probability, label.margin) == expected
+    assert label.distribution.none == none
+    assert dict(label.distribution.probabilities) == leaves
+    assert all(label.distribution.probability(leaf) == mass for leaf, mass in leaves.items())
+    assert label.distribution.best() == max(leaves.items(), key=lambda entry: entry[1])
 
 
 def test_labels_keep_the_order_and_do_not_depend_on_the_company() -> None:

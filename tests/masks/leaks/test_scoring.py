@@ -1,9 +1,17 @@
-import numpy as np
+import zlib
+from collections.abc import Sequence
 
-from masks.domains import DomainRegistry
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from masks.domains import DomainRegistry, default_registry
 from masks.language import LANGS
 from masks.leaks.scoring import (
     NEAREST_EXEMPLARS,
+    ROWS_AT_ONCE,
     TERM_WEIGHT,
     TERMS_PER_NEAREST,
     ExemplarIndex,
@@ -43,6 +51,61 @@ def test_a_similarity_is_the_documented_mix() -> None:
         [t for lang in LANGS for t in part[lang]] for part in (neutral.exemplars, neutral.key_terms)
     )
     np.testing.assert_allclose(row[-1], _reference(text, exemplars, terms), atol=1e-6)
+
+
+class RandomEmbedder:
+    """A direction of its own for every text, the same each time: any domain may be the nearest."""
+
+    name = "random"
+    version = "1"
+    dimension = 16
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = [
+            np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dimension) for text in texts
+        ]
+        return np.array([row / np.linalg.norm(row) for row in rows], dtype=np.float32)
+
+
+def _mean_of_nearest(vector: NDArray[np.float64], others: NDArray[np.float64], count: int) -> float:
+    return float(np.mean(sorted((float(vector @ other) for other in others), reverse=True)[:count]))
+
+
+@pytest.mark.parametrize("shape", ["shipped", "uneven"])
+def test_all_domains_are_scored_at_once_as_one_by_one(shape: str) -> None:
+    registry = default_registry()
+    if shape == "uneven":
+        # Groups of 2 to 74 texts: what fills up the short ones must never count.
+        sizes = [1, 2, 3, 5, 9, 37]
+        registry = DomainRegistry.from_records(
+            record(f"leaf{size}", exemplars=[f"{size} text {n}" for n in range(size)]) for size in sizes
+        )
+    embedder = RandomEmbedder()
+    texts = [f"sentence {n}" for n in range(ROWS_AT_ONCE + 3)]
+    scores = ExemplarIndex(embedder, registry).scores(texts)
+    parts = [registry.get(leaf) for leaf in registry.leaves]
+    groups = [(part.exemplars, part.key_terms) for part in parts]
+    groups.append((neutral_texts().exemplars, neutral_texts().key_terms))
+    assert scores.shape == (len(texts), len(groups))
+    for row in (0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 2):
+        vector = embedder.encode([texts[row]])[0].astype(np.float64)
+        for column, (exemplars, terms) in enumerate(groups):
+            near, named = (
+                embedder.encode([text for lang in LANGS for text in part[lang]]).astype(np.float64)
+                for part in (exemplars, terms)
+            )
+            expected = (1 - TERM_WEIGHT) * _mean_of_nearest(
+                vector, near, NEAREST_EXEMPLARS
+            ) + TERM_WEIGHT * _mean_of_nearest(vector, named, max(1, round(len(named) / TERMS_PER_NEAREST)))
+            np.testing.assert_allclose(scores[row, column], expected, rtol=0, atol=1e-12)
+
+
+@given(st.lists(st.text(max_size=8), max_size=4))
+def test_a_score_does_not_depend_on_the_company(texts: list[str]) -> None:
+    index = ExemplarIndex(RandomEmbedder(), small_registry())
+    alone = [index.scores([text])[0] for text in texts]
+    for row, expected in zip(index.scores(texts), alone, strict=True):
+        np.testing.assert_allclose(row, expected, rtol=0, atol=1e-12)
 
 
 def test_exemplars_are_encoded_once() -> None:
