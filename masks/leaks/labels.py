@@ -118,6 +118,8 @@ class DomainLabeller:
         `strict` is for the sentences of an output: it asks for the larger lead that calling a sentence a leak needs,
         and counts no key terms.
         """
+        if not texts:
+            return ()
         if strict:
             return tuple(self._decide(row, self._calibration.leak_margin) for row in self._mass(texts))
         mass = self._mass(texts, self._terms.log_odds(texts))

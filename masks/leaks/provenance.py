@@ -83,12 +83,12 @@ class SpanProvenance:
 class SpanTracer:
     """Find spans in supplied texts, exactly or up to width, case, quotes, dashes and spaces."""
 
-    __slots__ = ("_normalised", "_supplied")
+    __slots__ = ("_prepared", "_supplied")
 
     def __init__(self, supplied: Iterable[SuppliedText]) -> None:
-        # Inputs first: what was handed over is no leak of this agent, even if it also stands in a source.
-        self._supplied = tuple(sorted(supplied, key=lambda text: text.kind != "input"))
-        self._normalised = tuple(normalise(text.text) for text in self._supplied)
+        """Take the texts; they are looked at when the first span is traced, which most outputs give no reason for."""
+        self._supplied = supplied
+        self._prepared: tuple[tuple[SuppliedText, str], ...] | None = None
 
     def trace(self, span: str) -> SpanProvenance:
         """Return the first supplied text that holds `span`, inputs before sources, else parametric.
@@ -97,7 +97,7 @@ class SpanTracer:
         """
         wanted = normalise(span).rstrip(_END_MARKS)
         short = _letters(wanted) < SHORTEST_TRACE
-        for supplied, text in zip(self._supplied, self._normalised, strict=True):
+        for supplied, text in self._texts():
             if wanted and (text.rstrip(_END_MARKS) == wanted if short else _holds(text, wanted)):
                 return SpanProvenance(kind=supplied.kind, locator=supplied.locator)
         return SpanProvenance(kind="parametric")
@@ -108,6 +108,13 @@ class SpanTracer:
         if not traced:
             return SpanProvenance(kind="parametric")
         return max(traced, key=lambda provenance: _SEVERITY.index(provenance.kind))
+
+    def _texts(self) -> tuple[tuple[SuppliedText, str], ...]:
+        if self._prepared is None:
+            # Inputs first: what was handed over is no leak of this agent, even if it also stands in a source.
+            ordered = sorted(self._supplied, key=lambda text: text.kind != "input")
+            self._prepared = tuple((text, normalise(text.text)) for text in ordered)
+        return self._prepared
 
 
 def normalise(text: str) -> str:

@@ -8,7 +8,7 @@ inputs) is provenance and no leak of this agent (semantics 2).
 from __future__ import annotations
 
 import json
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,6 +32,7 @@ from masks.leaks.markers import strip_markers
 from masks.leaks.provenance import Leak, SpanTracer, SuppliedText
 from masks.leaks.report import LeakReport, WrittenOutput, cross
 from masks.leaks.rules import Judgement, LeakAction, LeakFacts, judge
+from orchestrator.shell.shown_places import ShownPlaces, TakenPlaces
 
 MaterialLabel = Callable[[Evidence], SectionLabel | None]
 """Returns the label of the section that evidence stands in, `None` for evidence that the material does not hold. Never
@@ -88,10 +89,14 @@ class LeakScanner:
         output = _without_field_markers(result.output)
         declared = strip_markers(output.text)
         held = self._held(output)
+        own, shown = _own(output, order), ShownPlaces(declared.text)
         # What is delivered beside the text, in fields or in claims that the text does not show, is looked at as if it
         # stood below the text.
-        stripped = replace(declared, text=declared.text + _beside(declared.text, output, order))
-        pieces = _pieces(stripped.text, output, order, held)
+        stripped, beside = declared, _beside(shown, own, output, order)
+        if beside:
+            stripped = replace(declared, text=declared.text + beside)
+            shown = ShownPlaces(stripped.text)
+        pieces = _pieces(stripped.text, shown, own, output, order, held)
         written = WrittenOutput(
             agent=order.agent.id,
             mask=order.agent.mask,
@@ -106,7 +111,8 @@ class LeakScanner:
             self._registry,
             order.thresholds,
         )
-        clean = replace(output, text=declared.text, claims=_marked(output.claims, report, pieces, order))
+        claims = _marked(output.claims, report, pieces, order) if report.entries else output.claims
+        clean = replace(output, text=declared.text, claims=claims)
         judgements = tuple(_judged(leak, result, order) for leak in report.entries)
         return LeakScan(result=replace(result, output=clean), report=report, judgements=judgements)
 
@@ -160,12 +166,10 @@ class _Piece:
     quoted: EvidenceId | None = None
 
 
-def _beside(text: str, output: WorkOutput, order: WorkOrder) -> str:
+def _beside(shown: ShownPlaces, own: Sequence[Claim], output: WorkOutput, order: WorkOrder) -> str:
     """What is delivered and does not stand in the text: claims that it does not show, and free words of fields."""
     hidden = [
-        claim.statement
-        for claim in _own(output, order)
-        if claim.statement.strip() and _shown(text, claim.statement, []) is None
+        claim.statement for claim in own if claim.statement.strip() and not shown.shows(claim.statement)
     ]
     fields = list(output.fields.values()) if order.agent.model_policy.kind != "embedded" else []
     return "".join(f"\n{' '.join(part.split())}" for part in [*hidden, *fields] if part.strip())
@@ -177,42 +181,37 @@ def _own(output: WorkOutput, order: WorkOrder) -> list[Claim]:
     return [claim for claim in output.claims if (claim.id, claim.statement) not in carried]
 
 
-def _shown(text: str, statement: str, taken: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Where the text shows a statement, whatever white space, table escapes and defused brackets it is written with."""
-    words = [re.escape(word).replace(r"\|", r"\\?\|").replace(r"\[", r"[\[(]") for word in statement.split()]
-    if not words:
-        return None
-    for match in re.finditer(r"\s+".join(words), text):
-        if not _overlaps(taken, *match.span()):
-            return match.span()
-    return None
-
-
 def _without_field_markers(output: WorkOutput) -> WorkOutput:
     """A marker declares in the text only; in a field it would be delivered as words."""
+    if not output.fields:
+        return output
     return replace(output, fields={name: strip_markers(value).text for name, value in output.fields.items()})
 
 
-def _pieces(text: str, output: WorkOutput, order: WorkOrder, held: Held) -> list[_Piece]:
+def _pieces(
+    text: str,
+    shown: ShownPlaces,
+    own: Sequence[Claim],
+    output: WorkOutput,
+    order: WorkOrder,
+    held: Held,
+) -> list[_Piece]:
     """The sentences of the agent's own: claims first, then what stands between them.
 
     What an extractive worker writes between quotes are fixed words of ours; they are not looked at.
     """
-    own = {id(claim) for claim in _own(output, order)}
+    made = {id(claim) for claim in own}
     evidence = {item.id: item for item in output.evidence}
     pieces: list[_Piece] = []
-    taken: list[tuple[int, int]] = []
+    taken = TakenPlaces()
     for claim in output.claims:
-        place = _shown(text, claim.statement, taken)
-        if place is None:
-            continue
-        taken.append(place)
-        if id(claim) in own:
+        place = taken.take_first(shown.places(claim.statement))
+        if place is not None and id(claim) in made:
             span = SentenceSpan(text=claim.statement, start=place[0], end=place[1])
             pieces.append(_Piece(span=span, claim=claim, quoted=_quoted(claim, evidence, held)))
     if order.agent.model_policy.kind != "embedded":
-        taken += [(anchor.start, anchor.end) for anchor in find_anchors(text)]
-        pieces += [_Piece(span=span) for span in _between(text, taken)]
+        anchors = [(anchor.start, anchor.end) for anchor in find_anchors(text)]
+        pieces += [_Piece(span=span) for span in _between(text, [*taken, *anchors])]
     return sorted(pieces, key=lambda piece: piece.span.start)
 
 
@@ -232,10 +231,6 @@ def _between(text: str, taken: Sequence[tuple[int, int]]) -> Iterable[SentenceSp
             if any(character.isalpha() for character in sentence):
                 yield SentenceSpan(text=sentence, start=position + first, end=position + last)
         position = max(position, end)
-
-
-def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    return any(start < other_end and other_start < end for other_start, other_end in taken)
 
 
 def _supplied(output: WorkOutput, order: WorkOrder, held: Held) -> Iterable[SuppliedText]:
@@ -261,6 +256,8 @@ def _marked(
     claims: Sequence[Claim], report: LeakReport, pieces: Sequence[_Piece], order: WorkOrder
 ) -> tuple[Claim, ...]:
     marks: dict[str, list[LeakMark]] = {}
+    # Pieces share no character, so that their ends rise with their starts.
+    starts, ends = [piece.span.start for piece in pieces], [piece.span.end for piece in pieces]
     for leak in report.entries:
         mark = LeakMark(
             agent=leak.agent,
@@ -270,10 +267,8 @@ def _marked(
             declared=leak.declared,
             node=order.subtask.id,
         )
-        for piece in pieces:
-            if piece.claim is not None and _overlaps(
-                [(leak.start, leak.end)], piece.span.start, piece.span.end
-            ):
+        for piece in pieces[bisect_right(ends, leak.start) : bisect_left(starts, leak.end)]:
+            if piece.claim is not None:
                 marks.setdefault(piece.claim.id, []).append(mark)
     return tuple(_with_all(claim, marks.get(claim.id, ())) for claim in claims)
 

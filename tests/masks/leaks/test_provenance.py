@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +123,19 @@ def test_a_leak_round_trips_as_json_and_states_its_strength() -> None:
     assert leak.strength == 55
     adapter = TypeAdapter(Leak)
     assert adapter.validate_json(adapter.dump_json(leak)) == leak
+
+
+def test_supplied_texts_are_looked_at_when_the_first_span_is_traced_and_once() -> None:
+    looked_at: list[str] = []
+
+    def supplied() -> Iterator[SuppliedText]:
+        for text in (NOTE, HANDED):
+            looked_at.append(text.locator)
+            yield text
+
+    tracer = SpanTracer(supplied())
+    assert looked_at == []
+    for _ in range(2):
+        assert tracer.trace("two sessions waited for each other").kind == "source"
+        assert tracer.trace("两个会话互相等待行锁").kind == "input"
+    assert looked_at == [NOTE.locator, HANDED.locator]
