@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from agents.citations import find_anchors
-from agents.evidence import Claim
+from agents.evidence import Claim, ClaimId
 from agents.results import OpenQuestion
 from graphs.contract import Criterion, Lang, TaskContract
 from orchestrator.core.claims import ClaimVerdict, Contested, Falsified, Uncertain
@@ -76,19 +76,50 @@ def missing_from(contract: TaskContract, terminals: Sequence[TerminalOutput]) ->
     """Return what of `contract` the accepted terminal outputs do not satisfy, in the contract's order.
 
     A question honestly left open, with what was searched, counts as addressed when the contract allows it. What a
-    worker calls complete counts for nothing until the checks confirm it (seed 000, 7.3).
+    worker calls complete counts for nothing until the checks confirm it (seed 000, 7.3). A core claim that is
+    falsified, uncertain or contested is a gap whatever the criteria ask (semantics 4), and named once.
     """
     gaps = []
     for criterion in contract.acceptance:
         code = _missing(criterion, contract, terminals)
         if code is not None:
-            subject = criterion.question or criterion.field or criterion.text
-            gaps.append(Gap(code=code, subject=subject, core=criterion.core))
+            gaps.append(Gap(code=code, subject=_subject(criterion), core=criterion.core))
+    gaps += _doubtful(contract, terminals)
     gaps += [Gap(code="not_verified", subject=t.title) for t in terminals if t.accepted_as_is]
     # Of a single terminal output, a criterion that does not hold says better what is missing.
     if len(terminals) > 1 or not any(gap.core for gap in gaps):
         gaps += [Gap(code="not_confirmed", subject=t.title) for t in terminals if _unconfirmed(t)]
     return tuple(gaps)
+
+
+def _subject(criterion: Criterion) -> str:
+    return criterion.question or criterion.field or criterion.text
+
+
+def _doubtful(contract: TaskContract, terminals: Sequence[TerminalOutput]) -> list[Gap]:
+    """Core claims that no criterion looked at, and that do not hold; of an output taken as it is, that is said once."""
+    judged = _judged(contract, terminals)
+    found: dict[str, list[ClaimVerdict | None]] = {}
+    for terminal in terminals:
+        for claim in terminal.output.claims:
+            if claim.core and not terminal.accepted_as_is and claim.id not in judged:
+                found.setdefault(claim.question or claim.statement, []).append(_verdict(terminal, claim))
+    return [
+        Gap(code=code, subject=subject)
+        for subject, verdicts in found.items()
+        if (code := _worst(verdicts)) is not None
+    ]
+
+
+def _judged(contract: TaskContract, terminals: Sequence[TerminalOutput]) -> frozenset[ClaimId]:
+    """The claims that a criterion about a question or a field has looked at."""
+    looked: set[ClaimId] = set()
+    for criterion in contract.acceptance:
+        if criterion.kind == "question_answered":
+            looked.update(claim.id for _, claim in _answers(_subject(criterion), terminals))
+        elif criterion.kind == "field_filled":
+            looked.update(claim.id for _, claim in _behind(_subject(criterion), terminals))
+    return frozenset(looked)
 
 
 def _unconfirmed(terminal: TerminalOutput) -> bool:
@@ -116,15 +147,19 @@ def _missing(
 
 
 def _unanswered(question: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
-    answers = [
-        (claim, _verdict(terminal, claim))
+    answers = _answers(question, terminals)
+    if not answers:
+        return _open(question, contract, terminals)
+    return _worst(_verdict(terminal, claim) for terminal, claim in answers)
+
+
+def _answers(question: str, terminals: Sequence[TerminalOutput]) -> list[tuple[TerminalOutput, Claim]]:
+    return [
+        (terminal, claim)
         for terminal in terminals
         for claim in terminal.output.claims
         if claim.core and same_question(claim.question, question)
     ]
-    if not answers:
-        return _open(question, contract, terminals)
-    return _worst(verdict for _, verdict in answers)
 
 
 def _worst(verdicts: Iterable[ClaimVerdict | None]) -> GapCode | None:
@@ -145,14 +180,26 @@ def _worst(verdicts: Iterable[ClaimVerdict | None]) -> GapCode | None:
 
 
 def _unfilled(field: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:
-    if any(
-        same_question(name, field) and text.strip()
-        for t in terminals
-        for name, text in t.output.fields.items()
-    ):
-        return None
-    missing = _open(field, contract, terminals)
-    return "not_filled" if missing == "not_answered" else missing
+    """A field counts by what stands behind it: text alone says nothing of its claims."""
+    if not any(_texts(field, terminal) for terminal in terminals):
+        missing = _open(field, contract, terminals)
+        return "not_filled" if missing == "not_answered" else missing
+    return _worst(_verdict(terminal, claim) for terminal, claim in _behind(field, terminals))
+
+
+def _texts(field: str, terminal: TerminalOutput) -> list[str]:
+    return [
+        text for name, text in terminal.output.fields.items() if same_question(name, field) and text.strip()
+    ]
+
+
+def _behind(field: str, terminals: Sequence[TerminalOutput]) -> list[tuple[TerminalOutput, Claim]]:
+    """The claims that the anchors of a field point at."""
+    found = []
+    for terminal in terminals:
+        cited = {anchor.claim for text in _texts(field, terminal) for anchor in find_anchors(text)}
+        found += [(terminal, claim) for claim in terminal.output.claims if claim.id in cited]
+    return found
 
 
 def _open(subject: str, contract: TaskContract, terminals: Sequence[TerminalOutput]) -> GapCode | None:

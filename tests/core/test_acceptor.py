@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from agents.citations import anchor
 from agents.evidence import EvidenceId, claim_of
 from agents.results import OpenQuestion, WorkOutput
 from graphs.contract import Criterion
 from orchestrator.core.acceptor import Gap, missing_from
-from orchestrator.core.claims import ClaimVerdict, Level, Verification, Verified
+from orchestrator.core.claims import (
+    ClaimVerdict,
+    Contested,
+    Deviates,
+    Falsified,
+    Level,
+    Uncertain,
+    Verdict,
+    Verification,
+    Verified,
+)
 from orchestrator.core.report import TerminalOutput
 from tests.core.builders import CONTRACT, n, verification
 
@@ -89,3 +102,74 @@ class TestCompleteness:
 def test_width_case_and_closing_punctuation_make_no_other_question() -> None:
     other_width = replace(ANSWERED, claims=(replace(WHY, question=" WHY\uff1f "),))
     assert not missing_from(CONTRACT, [terminal(other_width)])
+
+
+TOWER = claim_of("b", "The tower costs 3 million euro.", (EvidenceId("e-2"),), core=True, question="cost")
+PRICED = Criterion(id="c1", text="tower / cost", kind="field_filled", field="tower / cost")
+COMPARED = replace(CONTRACT, acceptance=(PRICED,))
+FILLED = WorkOutput(
+    text=f"3 million.{anchor(TOWER.id)}",
+    claims=(TOWER,),
+    fields={"tower / cost": f"3 million.{anchor(TOWER.id)}"},
+)
+
+
+def checked(verdict: Verdict, *, traced: bool = True) -> Verification:
+    found = ClaimVerdict(claim=TOWER.id, verdict=verdict, level=Level.L2, traced=traced)
+    return verification(verdicts=(found,), complete=True)
+
+
+DOUBTS: tuple[tuple[Verification, str], ...] = (
+    (checked(Contested(sources=("a.md:1", "b.md:2"))), "contested"),
+    (checked(Uncertain(reason="no source can tell")), "uncertain"),
+    (checked(Falsified(reason="it says 4")), "falsified"),
+    (checked(Verified(source="a.md:1"), traced=False), "uncertain"),
+    (verification(complete=True), "uncertain"),
+)
+
+
+class TestDoubtfulCoreClaims:
+    """A core claim that is not confirmed is a gap, whatever the criteria ask (semantics 4)."""
+
+    @pytest.mark.parametrize(("doubt", "code"), DOUBTS)
+    def test_a_field_is_filled_only_as_far_as_its_claims_hold(self, doubt: Verification, code: str) -> None:
+        (gap,) = missing_from(COMPARED, [terminal(FILLED, doubt)])
+        assert (gap.code, gap.subject, gap.core) == (code, "tower / cost", True)
+
+    def test_a_field_whose_claims_hold_is_filled(self) -> None:
+        for verdict in (Verified(source="a.md:1"), Deviates(source="a.md:1", delta=0.01, found="3.03")):
+            assert not missing_from(COMPARED, [terminal(FILLED, checked(verdict))])
+
+    @pytest.mark.parametrize(("doubt", "code"), DOUBTS)
+    def test_no_criterion_needs_to_ask_for_the_claim(self, doubt: Verification, code: str) -> None:
+        exists = Criterion(id="c1", text="A table.", kind="artefact_exists")
+        (gap,) = missing_from(replace(CONTRACT, acceptance=(exists,)), [terminal(FILLED, doubt)])
+        assert (gap.code, gap.subject, gap.core) == (code, "cost", True)
+
+    def test_what_is_not_core_is_no_gap(self) -> None:
+        beside = replace(FILLED, claims=(replace(TOWER, core=False),), fields={})
+        exists = Criterion(id="c1", text="A text.", kind="artefact_exists")
+        contested = checked(Contested(sources=("a.md:1", "b.md:2")))
+        assert not missing_from(replace(CONTRACT, acceptance=(exists,)), [terminal(beside, contested)])
+
+    def test_claims_of_one_question_are_named_once_by_the_worst(self) -> None:
+        second = claim_of("b", "The tower costs 4 million.", (EvidenceId("e-3"),), core=True, question="cost")
+        both = verification(
+            verdicts=(
+                ClaimVerdict(
+                    claim=TOWER.id, verdict=Contested(sources=("a", "b")), level=Level.L2, traced=True
+                ),
+                ClaimVerdict(claim=second.id, verdict=Falsified(reason="no"), level=Level.L2, traced=True),
+            ),
+            complete=True,
+        )
+        exists = Criterion(id="c1", text="A text.", kind="artefact_exists")
+        output = replace(FILLED, claims=(TOWER, second))
+        (gap,) = missing_from(replace(CONTRACT, acceptance=(exists,)), [terminal(output, both)])
+        assert (gap.code, gap.subject) == ("falsified", "cost")
+
+    def test_of_an_output_taken_as_it_is_that_is_said_once(self) -> None:
+        exists = Criterion(id="c1", text="A text.", kind="artefact_exists")
+        contract = replace(CONTRACT, acceptance=(exists,))
+        gaps = missing_from(contract, [terminal(FILLED, checked(Falsified(reason="no")), as_is=True)])
+        assert [gap.code for gap in gaps] == ["not_verified"]
