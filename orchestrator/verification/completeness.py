@@ -9,7 +9,7 @@ from agents.evidence import ClaimId
 from orchestrator.core.claims import ClaimVerdict, Falsified
 from orchestrator.core.same_question import same_question
 from orchestrator.verification.ports import CheckOrder
-from orchestrator.verification.questions import asked_of, field_value, open_entry
+from orchestrator.verification.questions import asked_of, field_value, names_of, open_entry
 
 
 def verified_complete(order: CheckOrder, verdicts: Iterable[ClaimVerdict]) -> bool:
@@ -25,7 +25,10 @@ def verified_complete(order: CheckOrder, verdicts: Iterable[ClaimVerdict]) -> bo
     if asked.invalid:
         return False
     if asked.questions or asked.fields:
-        return all(_addressed(order, each, false) for each in (*asked.questions, *asked.fields))
+        everything = (*asked.questions, *asked.fields)
+        return all(
+            any(_addressed(order, name, false) for name in names_of(order, each)) for each in everything
+        )
     output = order.result.output
     if not any(port.type in {"claims", "report", "table"} for port in order.subtask.outputs):
         return bool(output.text.strip() or output.fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.operations import field_name
 from agents.results import OpenQuestion, WorkOutput
 from graphs.contract import Criterion
 from orchestrator.core.same_question import same_question
@@ -62,6 +63,15 @@ def texts_in(value: object) -> tuple[str, ...] | None:
     if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
         return tuple(str(each) for each in value)
     return None
+
+
+def names_of(order: CheckOrder, asked: str) -> tuple[str, ...]:
+    """Return what an output may call something asked: its own words, a field of an item also by its full name."""
+    params = effective_params(order)
+    item = params.get("item")
+    if isinstance(item, str) and asked in (texts_in(params.get("fields")) or ()):
+        return asked, field_name(item, asked)
+    return (asked,)
 
 
 def open_entry(output: WorkOutput, question: str) -> OpenQuestion | None:

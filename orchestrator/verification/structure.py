@@ -15,6 +15,7 @@ from orchestrator.verification.questions import (
     asked_of,
     effective_params,
     field_value,
+    names_of,
     open_entry,
     texts_in,
 )
@@ -188,8 +189,7 @@ def _addressed(order: CheckOrder) -> Iterator[Finding]:
         )
         yield _structural("params_invalid", message)
     for question in asked.questions:
-        answered = any(same_question(claim.question, question) for claim in output.claims)
-        if not (answered or field_value(output, question) or open_entry(output, question)):
+        if not any(_has_entry(output, name) for name in names_of(order, question)):
             message = said(
                 lang,
                 en=f"neither answered nor listed as open: {question!r}",
@@ -204,6 +204,11 @@ def _addressed(order: CheckOrder) -> Iterator[Finding]:
                 zh=f"字段 {name!r} 既未填写也未列为未决",
             )
             yield _structural("field_missing", message)
+
+
+def _has_entry(output: WorkOutput, asked: str) -> bool:
+    answered = any(same_question(claim.question, asked) for claim in output.claims)
+    return answered or bool(field_value(output, asked)) or open_entry(output, asked) is not None
 
 
 def _is_json(text: str) -> bool:

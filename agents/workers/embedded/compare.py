@@ -140,8 +140,11 @@ def _placed(
 
 
 def _place_of(asked: str, item: str | None, items: Sequence[str], aspects: Sequence[str]) -> _Place | None:
-    """Read `cost`, `LFP: cost`, `What is the cost of LFP?`; an item that the words name beats the input's own."""
+    """Read `LFP / cost`, `cost`, `What is the cost of LFP?`; an item that the words name beats the input's own."""
     words = folded(asked)
+    fields = {folded(field_name(each, aspect)): (each, aspect) for each in items for aspect in aspects}
+    if words in fields:
+        return fields[words]
     exact = {folded(aspect): aspect for aspect in aspects}
     if words in exact:
         return (item, exact[words]) if item else None

@@ -19,7 +19,6 @@ from agents.evidence import (
     quote,
     with_leak,
 )
-from agents.operations import field_name
 from agents.results import Conflict, Need, OpenQuestion, OpenReason, WorkOutput
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import terms
@@ -178,11 +177,11 @@ def needs_of(inquiries: Sequence[Inquiry]) -> tuple[Need, ...]:
                 continue
             need = Need(
                 domain=domain,
-                question=inquiry.asked,
+                question=inquiry.name,
                 band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
                 match=min(1.0, round(one.score, 4)),
             )
-            found.setdefault((domain, inquiry.asked), need)
+            found.setdefault((domain, inquiry.name), need)
     return tuple(sorted(found.values(), key=lambda need: (-need.match, need.domain)))
 
 
@@ -199,7 +198,7 @@ def _section(one: Answer, draft: _Draft) -> str:
         lines.append(_cited(claim, draft.order))
     draft.conflicts.extend(_conflicts(claims, inquiry.asked))
     if inquiry.about:
-        draft.fields[field_name(inquiry.about, inquiry.asked)] = " ".join(lines)
+        draft.fields[inquiry.name] = " ".join(lines)
     title = f"{inquiry.about}: {inquiry.asked}" if inquiry.about else inquiry.asked
     return f"{heading(3, title)}\n\n" + "\n".join(f"- {line}" for line in lines)
 
@@ -265,7 +264,7 @@ def _open(inquiry: Inquiry) -> OpenQuestion:
         candidate = nearest[0].candidate
         place = f"{candidate.passage.source.uri}:{candidate.unit.start_line}"
     return OpenQuestion(
-        question=inquiry.asked, reason=_reason(inquiry), searched=tuple(inquiry.queries), nearest=place
+        question=inquiry.name, reason=_reason(inquiry), searched=tuple(inquiry.queries), nearest=place
     )
 
 

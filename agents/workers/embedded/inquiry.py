@@ -13,6 +13,7 @@ from math import log
 from typing import Any, Final
 
 from agents.evidence import SourceId
+from agents.operations import field_name
 from agents.results import SearchRound
 from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolError
 from agents.workers.embedded.access import Access
@@ -136,6 +137,11 @@ class Inquiry:
     """Whether a limit ended the search."""
     stopped: bool = False
     """Whether the attempt's budget ended the search, whatever it would still have brought."""
+
+    @property
+    def name(self) -> str:
+        """Return what an open question or a need calls it: the question, or the field of the thing."""
+        return field_name(self.about, self.asked) if self.about else self.asked
 
     @property
     def matcher(self) -> Matcher:

@@ -255,7 +255,7 @@ async def test_fields_of_a_thing_are_filled_shortly() -> None:
     }
     assert set(output.fields) == {field_name("LFP", "cost"), field_name("LFP", "lifetime")}
     assert "€300" in output.fields[field_name("LFP", "cost")]
-    assert [gap.question for gap in output.open_questions] == ["colour"]
+    assert [gap.question for gap in output.open_questions] == [field_name("LFP", "colour")]
 
 
 async def test_one_sentence_that_answers_two_questions_is_two_claims() -> None:

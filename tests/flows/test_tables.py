@@ -1,0 +1,73 @@
+"""Whole runs that compare or extract: a cell that the notes do not fill is listed as open, never a blockage."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agents.operations import field_name
+from graphs.contract import Lang
+from orchestrator.core.events import RequestOpened
+from orchestrator.core.report import DeliveredReport
+from orchestrator.core.state import RunState
+from orchestrator.run import execute, report_of
+from orchestrator.shell.runs import events_of
+from orchestrator.shell.settings import Settings
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.wiring import Workshop
+from tests.flows.driver import FixedIds, approved_run
+
+FOLDERS: dict[Lang, dict[str, str]] = {
+    "en": {
+        "ferry.md": "# Ferry\n\nThe price of the ferry is 40,000 euro. The ferry was built in 1998.\n",
+        "barge.md": "# Barge\n\nThe price of the barge is 12,000 euro.\n",
+        "harbour.md": "# Harbour\n\nThe harbour closes at nine. The keeper lives beside the gate.\n",
+    },
+    "zh": {
+        "渡船.md": "# 渡船\n\n渡船的价格为四万元。渡船建于1998年。\n",
+        "驳船.md": "# 驳船\n\n驳船的价格为一万二千元。\n",
+        "港口.md": "# 港口\n\n港口晚上九点关闭。看守人住在大门旁。\n",
+    },
+}
+COMPARING: dict[Lang, tuple[str, tuple[str, ...]]] = {
+    "en": (
+        "Compare the ferry and the barge by price and colour",
+        (field_name("ferry", "colour"), field_name("barge", "colour")),
+    ),
+    "zh": ("按价格和颜色比较渡船和驳船", (field_name("渡船", "颜色"), field_name("驳船", "颜色"))),
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    settings = Settings(home=tmp_path_factory.mktemp("home"), lang="en")
+    return Workshop(settings=settings, store=MemoryStore(), ids=FixedIds())
+
+
+def finished(
+    shop: Workshop, goal: str, folder: Path, notes: dict[str, str], *, allow_unresolved: bool
+) -> tuple[RunState, DeliveredReport]:
+    """Write the notes, carry the goal out and return how it ended; nobody was asked anything."""
+    folder.mkdir()
+    for name, text in notes.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    run = approved_run(shop, goal, folder, allow_unresolved=allow_unresolved).run
+    done = asyncio.run(asyncio.wait_for(execute(shop, run), 60))
+    asked = [e.body for e in events_of(shop.store, run) if isinstance(e.body, RequestOpened)]
+    assert asked == []
+    return done, report_of(shop, run)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("allow_unresolved", [True, False])
+def test_a_comparison_leaves_an_aspect_open_that_the_notes_lack(
+    shop: Workshop, tmp_path: Path, lang: Lang, allow_unresolved: bool
+) -> None:
+    goal, absent = COMPARING[lang]
+    done, report = finished(shop, goal, tmp_path / "n", FOLDERS[lang], allow_unresolved=allow_unresolved)
+    assert {question.question for question in report.open_questions} == set(absent)
+    assert all(question.searched for question in report.open_questions)
+    assert done.status == ("completed" if allow_unresolved else "partial"), done.gaps
+    assert len(done.gaps) == (0 if allow_unresolved else len(absent))
