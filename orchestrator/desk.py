@@ -26,6 +26,7 @@ from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, proposal_sh
 from orchestrator.core.report import REPORT, DeliveredReport
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
+from orchestrator.shell.cancelling import cancel_left_behind
 from orchestrator.shell.inbox import ANSWER
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.runs import append, load, post
@@ -124,17 +125,15 @@ def post_control(
 ) -> RunState:
     """Ask a run to pause, go on or cancel; whoever executes it folds that in. Return the run as it is now.
 
-    A run that nobody executes and of which nothing is under way is cancelled at once. Raises `WrongState` for a run
-    that ended.
+    A run that nobody executes is cancelled at once, also one that a crash left under way: neither its notes nor a
+    workshop is needed for that. Raises `WrongState` for a run that ended.
     """
     state = load(desk.store, run)
     if state.status in ENDED:
         raise WrongState(run, state.status, wanted="not ended", next_step=f"maskgrad show {run}")
-    if kind == "cancel" and state.status in ("reviewing", "confirmed", "suspended"):
+    if kind == "cancel":
         with suppress(RunBusy, HeadMoved):
-            return append(
-                desk.store, desk.clock, state, [CancelRequested(by=by), RunEnded(outcome="cancelled")]
-            )
+            return _cancelled(desk, state, by)
     waiting = [
         message for message in desk.store.pending(run) if message.kind in ("pause", "continue", "cancel")
     ]
@@ -155,6 +154,14 @@ def report_of(desk: Desk, run: RunId) -> DeliveredReport:
     if state.report is None:
         raise NoReport(run, state.status)
     return REPORT.validate_json(desk.store.get_artefact(state.report))
+
+
+def _cancelled(desk: Desk, state: RunState, by: str) -> RunState:
+    """End a run that nobody executes; raises `RunBusy` while a process does, and `HeadMoved`."""
+    if state.status in ("reviewing", "confirmed", "suspended") and desk.store.lease(state.run) is None:
+        bodies = [CancelRequested(by=by), RunEnded(outcome="cancelled")]
+        return append(desk.store, desk.clock, state, bodies)
+    return cancel_left_behind(desk.store, desk.clock, state.run, by=by)
 
 
 def _check_names(desk: Desk, state: RunState, reply: Answer) -> None:

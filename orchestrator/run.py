@@ -139,8 +139,11 @@ async def execute(
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
-            # Read again under the lease: nobody else appends from here on.
-            journal = Journal(load(shop.store, run), writer, shop.clock, lease, listeners)
+            # Read again under the lease: nobody else appends from here on. It may have been cancelled in between.
+            state = load(shop.store, run)
+            if state.status in ENDED:
+                return state
+            journal = Journal(state, writer, shop.clock, lease, listeners)
             executor = shop.executor(writer, journal, folder)
             record_surroundings(shop, journal, folder)
             async with _stopping(executor.stop, stop):

@@ -16,7 +16,7 @@ from orchestrator.core.reducer import apply, fold, initial
 from orchestrator.core.state import RunState
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.store.ports import Refused, RunStore, StoreWrites
-from orchestrator.shell.store.rows import NewEvent, StoredEvent
+from orchestrator.shell.store.rows import Lease, NewEvent, StoredEvent
 
 
 def event_of(stored: StoredEvent) -> Event:
@@ -67,13 +67,23 @@ def create(store: RunStore, clock: Clock, run: RunId, title: str, bodies: Sequen
     return after
 
 
-def append(store: RunStore, clock: Clock, state: RunState, bodies: Sequence[Body]) -> RunState:
-    """Append events to a run that nobody executes and return its new state.
+def append(
+    store: RunStore,
+    clock: Clock,
+    state: RunState,
+    bodies: Sequence[Body],
+    *,
+    lease: Lease | None = None,
+    delete_threads: Sequence[str] = (),
+    folded: Sequence[int] = (),
+) -> RunState:
+    """Append events to a run that nobody else executes and return its new state.
 
-    Raises `HeadMoved` when somebody else appended since `state` was read, and `RunBusy` while a process executes it.
+    In the same transaction, checkpoint threads are deleted and messages are folded away. Raises `HeadMoved` when
+    somebody else appended since `state` was read, and, without its `lease`, `RunBusy` while a process executes it.
     """
     after, rows = _stamped(state, clock, bodies)
-    store.append(state.run, state.seq, rows)
+    store.append(state.run, state.seq, rows, lease=lease, delete_threads=delete_threads, folded=folded)
     return after
 
 

@@ -30,7 +30,7 @@ from orchestrator.core.requests import InvalidAnswer
 from orchestrator.core.transition import BrokenLog
 from orchestrator.interfaces.cli.chinese import in_chinese, with_chinese_states
 from orchestrator.interfaces.cli.exit_codes import ExitCode
-from orchestrator.interfaces.cli.hints import filled, filled_hint
+from orchestrator.interfaces.cli.hints import filled, filled_hint, run_named
 from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Problem, pick
 from orchestrator.interfaces.cli.results import Failure
 from orchestrator.interfaces.cli.streams import one_line
@@ -113,6 +113,14 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
 }
 """The next step of single errors, by code; every other has that of its kind."""
 
+_HINTS_ON_RUNS: Final[Mapping[str, Mapping[Lang, str]]] = {
+    "folder_not_found": {
+        "en": "put the folder back and run: maskgrad resume RUN; or give the run up: maskgrad cancel RUN",
+        "zh": "请将文件夹放回原处后运行：maskgrad resume RUN；或放弃该运行：maskgrad cancel RUN",
+    },
+}
+"""The next step of single errors where the command line names a run: it has its folder and can get no other one."""
+
 
 @runtime_checkable
 class _Bilingual(Protocol):
@@ -135,10 +143,16 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None, args: Seq
         kind=kind,
         code=code,
         message=filled(_message(error, lang), args),
-        hint=filled_hint(_CLOSER_HINTS.get(code, _HINTS[kind])[lang], args),
+        hint=filled_hint(_next_step(code, kind, args)[lang], args),
         retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
         exit=EXIT_OF_KIND[kind],
     )
+
+
+def _next_step(code: str, kind: ErrorKind, args: Sequence[str]) -> Mapping[Lang, str]:
+    if code in _HINTS_ON_RUNS and run_named(args) is not None:
+        return _HINTS_ON_RUNS[code]
+    return _CLOSER_HINTS.get(code, _HINTS[kind])
 
 
 def kind_of(error: BaseException) -> ErrorKind | None:

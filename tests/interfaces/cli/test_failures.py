@@ -323,3 +323,14 @@ def test_the_next_step_can_be_typed_as_it_stands(tmp_path: Path, argv: tuple[str
         assert step in called.err
         assert not re.search(r"\b(RUN|ID|COMMAND)\b|命令 ", called.err)
     assert call(*argv, "--json", home=tmp_path).error["hint"] == step
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_run_whose_folder_is_gone_is_told_how_to_go_on_or_end(lang: Lang) -> None:
+    """No other folder can be given to a run that exists: neither `plan` nor `--sources` helps it."""
+    error = FolderNotFound(Path("/nowhere"))
+    hint = failure_of(error, lang, home=None, args=["resume", "r-7k2m9d"]).hint
+    assert "maskgrad resume r-7k2m9d" in hint
+    assert "maskgrad cancel r-7k2m9d" in hint
+    fresh = failure_of(error, lang, home=None, args=["plan", "Why?"]).hint
+    assert fresh.startswith("maskgrad plan ")

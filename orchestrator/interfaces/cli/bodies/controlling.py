@@ -8,7 +8,6 @@ from orchestrator.core.state import ENDED
 from orchestrator.desk import post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
-from orchestrator.interfaces.cli.bodies.starting import execute_quietly
 from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -38,8 +37,6 @@ def cancel(session: Session, run: str) -> Result:
     """
     name = RunId(run)
     state = post_control(session.desk(), name, "cancel", by=BY)
-    if state.status not in ENDED and living_lease(session, name) is None:
-        state = execute_quietly(session, name)
     if state.status in ENDED:
         note = f"{state.run}: {status_words(state.status, session.lang)}"
     else:

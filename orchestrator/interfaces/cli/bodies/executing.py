@@ -9,7 +9,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.interrupts import stopping_on_signals
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
-from orchestrator.interfaces.cli.progress.displays import NoDisplay, RunDisplay, display_for
+from orchestrator.interfaces.cli.progress.displays import RunDisplay, display_for
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import execute
@@ -26,11 +26,6 @@ def execute_shown(session: Session, run: RunId) -> Result:
     with display:
         state = _execute(session, run, display)
     return outcome_of(session, state)
-
-
-def execute_quietly(session: Session, run: RunId) -> RunState:
-    """Execute a run without showing anything, e.g. to let it fold a cancellation in; return its state."""
-    return _execute(session, run, NoDisplay())
 
 
 def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:

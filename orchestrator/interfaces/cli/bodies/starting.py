@@ -68,13 +68,6 @@ def execute_shown(session: Session, run: RunId) -> Result:
     return really(session, run)
 
 
-def execute_quietly(session: Session, run: RunId) -> RunState:
-    """Execute a run without showing anything; raises as `orchestrator.run.execute`."""
-    from orchestrator.interfaces.cli.bodies.executing import execute_quietly as really
-
-    return really(session, run)
-
-
 def _refuse(session: Session, draft: Draft) -> None:
     """Refuse at once what needs nothing heavy to be refused."""
     if draft.file is not None:
