@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from agents.operations import NOTES, REPORT, TABLE
 from agents.planning.clauses import without_article
@@ -13,9 +14,19 @@ from agents.planning.intent import Prohibitions, resolve_prohibitions, state_int
 from agents.planning.language import detect_language
 from agents.planning.patterns.research import subject_of
 from agents.planning.reading import read_goal
-from agents.planning.readings import Reading
+from agents.planning.readings import (
+    CheckTask,
+    CompareTask,
+    ExtractTask,
+    OutlineTask,
+    Reading,
+    ResearchTask,
+    SummariseTask,
+    Task,
+    UnclearTask,
+)
 from agents.planning.templates import COMPUTING, draft_task
-from agents.planning.wording import counted, listing, say, shorten
+from agents.planning.wording import TITLE_LENGTH, counted, listing, say, shorten
 from graphs.contract import Goal, Intent, Lang, Limits, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.domains import DomainId, DomainRegistry
@@ -132,16 +143,45 @@ def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
 def _report_title(reading: Reading, objective: str, lang: Lang) -> str:
     """Name what was asked for: the one thing the goal names, else the objective.
 
-    Several questions have the subject that all of them name, else no other name than their number.
+    Several questions have the subject that all of them name, else no other name than their number. Tasks whose
+    objective is too long for a title are named by their things, as many as fit.
     """
-    words = [task.title for task in reading.tasks if task.kind == "outline"]
-    topics = [topic for task in reading.tasks if task.kind == "summarise" for topic in task.topics]
-    compared = [listing(task.items, lang) for task in reading.tasks if task.kind == "compare"]
-    asked = [_common_title(task.questions, lang) for task in reading.tasks if task.kind == "research"]
-    unclear = [task.topic for task in reading.tasks if task.kind == "unclear"]
-    named = [*words, *topics, *compared, *asked, *unclear]
-    text = named[0] if len(named) == len(reading.tasks) == 1 else objective.rstrip(" .。")
-    return shorten(text, lang) or say("title_report", lang)
+    named = [_name_of(task, lang) for task in reading.tasks]
+    if len(named) == 1 and named[0]:
+        return shorten(named[0], lang)
+    text = objective.rstrip(" .。")
+    if len(text) <= TITLE_LENGTH[lang] or not any(named):
+        return shorten(text, lang) or say("title_report", lang)
+    kept = [name[:1].upper() + name[1:] for name in named if name][:1]
+    for name in [name for name in named if name][1:]:
+        if len(_joined([*kept, name], len(named), lang)) > TITLE_LENGTH[lang]:
+            break
+        kept.append(name)
+    return _joined([shorten(kept[0], lang), *kept[1:]], len(named), lang)
+
+
+def _joined(names: Sequence[str], of: int, lang: Lang) -> str:
+    text = ("; " if lang == "en" else "；").join(names)
+    return text if len(names) == of else say("title_more", lang, text=text)
+
+
+def _name_of(task: Task, lang: Lang) -> str:
+    """Return the thing that a task names; empty for one that names none or several."""
+    match task:
+        case OutlineTask():
+            return task.title
+        case SummariseTask():
+            return task.topics[0] if len(task.topics) == 1 else ""
+        case CompareTask():
+            return listing(task.items, lang)
+        case ResearchTask():
+            return _common_title(task.questions, lang)
+        case UnclearTask():
+            return task.topic
+        case ExtractTask() | CheckTask():
+            return ""
+        case _:
+            assert_never(task)
 
 
 def _common_title(questions: Sequence[str], lang: Lang) -> str:

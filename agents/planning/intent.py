@@ -148,7 +148,7 @@ def _ambiguities(
     if not goal.sources:
         found.append((say("ask_sources", lang), (say("ask_sources_1", lang), say("ask_sources_2", lang))))
     for task in reading.tasks:
-        if isinstance(task, UnclearTask) and reading.unnamed_comparison:
+        if isinstance(task, UnclearTask) and task.comparison:
             question = say("ask_items", lang, text=task.topic)
             found.append((question, (say("ask_items_1", lang), say("ask_items_2", lang))))
         elif isinstance(task, UnclearTask):

@@ -60,7 +60,6 @@ class _Draft:
     prohibitions: list[str] = field(default_factory=list)
     unresolved_allowed: bool = False
     context: list[str] = field(default_factory=list)
-    unnamed_comparison: str = ""
     actions: list[str] = field(default_factory=list)
     fresh: int = 0
     """Sentences of `context` that no task has followed yet."""
@@ -81,11 +80,10 @@ def read_goal(text: str) -> Reading:
         draft.actions.extend(verb for text in (plain.text, *plain.items) for verb in requested_actions(text))
         for order in _orders(plain):
             _read_passage(order, draft)
-    if not draft.tasks and (draft.context or draft.unnamed_comparison):
-        topic = draft.unnamed_comparison or " ".join(draft.context)
-        draft.tasks.append(UnclearTask(topic=topic[:LONGEST_SENTENCE]))
+    if not draft.tasks and draft.context:
+        draft.tasks.append(UnclearTask(topic=" ".join(draft.context)[:LONGEST_SENTENCE]))
         draft.context.clear()
-    tasks, carried = _complete(draft.tasks)
+    tasks, carried = _complete(_without_announced(draft.tasks))
     return Reading(
         tasks=tasks,
         constraints=tuple(dict.fromkeys(draft.constraints)),
@@ -93,9 +91,14 @@ def read_goal(text: str) -> Reading:
         unresolved_allowed=draft.unresolved_allowed,
         context=tuple(draft.context),
         carried=carried,
-        unnamed_comparison=draft.unnamed_comparison,
         actions=tuple(dict.fromkeys(draft.actions)),
     )
+
+
+def _without_announced(tasks: Sequence[Task]) -> list[Task]:
+    """Leave out a comparison without names where another sentence names the things: `Compare the two. A or B?`."""
+    named = any(isinstance(task, CompareTask) for task in tasks)
+    return [task for task in tasks if not (named and isinstance(task, UnclearTask) and task.comparison)]
 
 
 def _orders(passage: Passage) -> tuple[Passage, ...]:
@@ -120,7 +123,7 @@ def _names_sections(text: str) -> bool:
 def _asks(part: str, items: tuple[str, ...]) -> bool:
     return (
         is_announcement(part)
-        or isinstance(read_task(part, ()), _TASKS)
+        or read_task(part, ()) is not None
         or (bool(items) and isinstance(read_task(part, items), _TASKS))
     )
 
@@ -153,7 +156,8 @@ def _read_passage(passage: Passage, draft: _Draft) -> None:
         return
     task = read_task(text, items)
     if isinstance(task, str):
-        draft.unnamed_comparison = task
+        draft.tasks.append(UnclearTask(topic=task, comparison=True))
+        draft.fresh = 0
         return
     if task is not None:
         draft.tasks.append(_with_background(task, draft) if isinstance(task, ResearchTask) else task)

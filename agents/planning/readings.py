@@ -78,6 +78,8 @@ class UnclearTask:
     """Words that name a subject and no task that we know."""
 
     topic: str
+    comparison: bool = False
+    """Whether it is a comparison whose things the goal does not name."""
     kind: Literal["unclear"] = "unclear"
 
 
@@ -109,7 +111,5 @@ class Reading:
     context: tuple[str, ...] = ()
     """Sentences that ask for nothing and were kept as background."""
     carried: tuple[Carried, ...] = ()
-    unnamed_comparison: str = ""
-    """A comparison whose things the goal did not name, as typed."""
     actions: tuple[str, ...] = ()
     """Verbs of what the goal wants done in the world ("send", "book"), as typed: nothing that a plan can do."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -26,6 +27,7 @@ _TEXTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "title_check_inputs": {"en": "Check what {text} states", "zh": "核查{text}的说法"},
     "title_outline": {"en": "Outline: {text}", "zh": "提纲：{text}"},
     "title_answers": {"en": "Answers to {n} questions", "zh": "{n}个问题的回答"},
+    "title_more": {"en": "{text} and more", "zh": "{text}等"},
     "title_report": {"en": "Report", "zh": "报告"},
     # Instructions of sub-tasks.
     "do_research": {
@@ -229,15 +231,28 @@ def counted(number: int, lang: Lang) -> str:
     return str(number)
 
 
+_LINKING = re.compile(
+    r"(?:\s+(?:the|an?|of|in|on|at|by|for|from|to|with|as|and|or|but|that|which|who|its?|their|is|are|was|were|be))+$",
+    re.IGNORECASE,
+)
+"""Words that nothing ends with."""
+
+
 def shorten(text: str, lang: Lang) -> str:
-    """Return `text` on one line, cut to the length of a title.
+    """Return `text` on one line, cut to the length of a title; never inside an English word nor after an `of`.
 
     >>> shorten("a  b\\nc", "en")
     'a b c'
     """
     line = " ".join(text.split())
     limit = TITLE_LENGTH[lang]
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    if line[limit - 1 : limit].isascii() and not line[limit - 1 : limit].isspace():
+        whole, blank, broken = cut.rpartition(" ")
+        cut = whole if blank and broken.isascii() and len(broken) < limit / 2 else cut
+    return _LINKING.sub("", cut).rstrip(" ,;:，；：、") + "…"
 
 
 def listing(parts: tuple[str, ...], lang: Lang) -> str:

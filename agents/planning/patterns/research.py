@@ -89,6 +89,13 @@ _SUBJECTLESS_ZH = re.compile(
     r"|有没有|最[大小高低]|需要|要花|包括|是不是)"
 )
 
+_VERBAL_TAIL = re.compile(
+    r"(?:\s+(?:be|been|being|is|are|was|were|do|does|did|has|have|had|having|can|could|may|might|must|shall|should"
+    r"|will|would|not|never|ever|also|still|yet|already|now|only|just|first|last|usually|always|get|got|to))+$",
+    re.IGNORECASE,
+)
+"""Auxiliaries and adverbs of time between a subject and its verb: `must the offer be accepted`."""
+
 _AMOUNT_ZH = re.compile(r"^[^，,的]{1,8}(?:是|为|有|达|约)多少$")
 _LIST_OF_EN = re.compile(
     r"^(?P<lead>what (?:is|are|was|were)|explain|describe|give(?: me)?|list|find(?: out)?|tell"
@@ -196,9 +203,20 @@ def carry_subjects(
             completed.append(text)
             continue
         completed.append(question)
-        # `容量是多少`: a property of something, and nothing that the next question could be about.
-        subject = (subject_of(question) if not _AMOUNT_ZH.match(question.strip(" ?？。")) else "") or subject
+        subject = _next_subject(question, subject)
     return tuple(completed), tuple(carried)
+
+
+def _next_subject(question: str, before: str) -> str:
+    """Return what the questions after `question` are about if they don't say it.
+
+    `容量是多少`: a property of something named before, and nothing that the next question could be about; only a
+    compound (`储罐容量`) names its thing itself, and is taken where nothing was named before.
+    """
+    own = subject_of(question)
+    if not _AMOUNT_ZH.match(question.strip(" ?？。")):
+        return own or before
+    return before or (own if len(terms(own)) > 1 else "")
 
 
 def subject_of(question: str) -> str:
@@ -215,7 +233,7 @@ def subject_of(question: str) -> str:
         body = re.sub(r"^(?:请问|为什么|为何|如何|怎么)\s*", "", body)
         owned = re.match(r"^(?P<subject>[^，,的]{2,20})的[^，,]+$", body)
         acted = re.match(
-            r"^(?P<subject>[^，,的]{2,20}?)(?:在|于|是|由|有|何时|什么时候|为什么|为何|如何|怎么|多少|每"
+            r"^(?P<subject>[^，,的]{2,20}?)(?:(?:为|达|约)多少|在|于|是|由|有|何时|什么时候|为什么|为何|如何|怎么|多少|每"
             r"|共|最|将|需要|哪|花|能|支持|可以|会|应|必须)",
             body,
         )
@@ -240,7 +258,7 @@ def subject_of(question: str) -> str:
     )
     for match in (acted, embedded):
         if match:
-            return match["subject"]
+            return _VERBAL_TAIL.sub("", match["subject"])
     named = [
         name
         for name in re.findall(r"(?<!^)\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*", body)

@@ -248,6 +248,20 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
         (GOALS[5], "Give the main points of all notes"),
         (GOALS[10], "填一张表，列为名称、日期和金额"),
         (GOALS[14], "plan for the grid connection"),
+        ("When must the grid offer be accepted and who sent it?", "Grid offer"),
+        (
+            "Compare LFP and NMC on cost and lifetime; give the main points of steps for the installation",
+            "LFP and NMC; steps for the installation",
+        ),
+        (
+            "Compare LFP and NMC on cost. Summarise the safety rules of the plant. "
+            "Draft a plan for the grid connection at Arby.",
+            "LFP and NMC; the safety rules of the plant and more",
+        ),
+        (
+            "Summarise the rules for the acceptance test of pumps and for the maintenance of the valves in spring",
+            "the rules for the acceptance test of pumps and for the maintenance…",
+        ),
     ],
 )
 def test_a_report_is_titled_by_what_was_asked_for(text: str, title: str) -> None:

@@ -127,8 +127,31 @@ def test_mixed_languages_in_one_goal() -> None:
 
 def test_an_unnamed_comparison_is_remembered() -> None:
     reading = read_goal("Compare the storage options on cost")
-    assert reading.unnamed_comparison == "Compare the storage options on cost"
-    assert reading.tasks == (UnclearTask(topic="Compare the storage options on cost"),)
+    assert reading.tasks == (UnclearTask(topic="Compare the storage options on cost", comparison=True),)
+
+
+@pytest.mark.parametrize(
+    ("goal", "topic", "comparison"),
+    [
+        ("先总结安全手册，再比较两种工艺的优缺点", "安全手册", "比较两种工艺的优缺点"),
+        (
+            "Summarise the safety manual, then compare the two processes",
+            "the safety manual",
+            "compare the two processes",
+        ),
+        ("Summarise the manual. Compare the two processes.", "the manual", "Compare the two processes"),
+    ],
+)
+def test_an_unnamed_comparison_is_kept_beside_other_tasks(goal: str, topic: str, comparison: str) -> None:
+    assert read_goal(goal).tasks == (
+        SummariseTask(topics=(topic,)),
+        UnclearTask(topic=comparison, comparison=True),
+    )
+
+
+def test_a_comparison_whose_things_are_named_later_is_one_comparison() -> None:
+    (task,) = read_goal("Compare the two pumps. Compare A and B on cost.").tasks
+    assert task == CompareTask(items=("A", "B"), aspects=("cost",))
 
 
 @given(st.text(max_size=300))

@@ -112,6 +112,27 @@ def test_a_left_out_subject_is_put_back_in_chinese() -> None:
     assert [one.pronoun for one in carried] == ["", "其"]
 
 
+@pytest.mark.parametrize(
+    ("questions", "second"),
+    [
+        (
+            ("When must the grid offer be accepted?", "Who sent it?"),
+            "Who sent it? (it: the grid offer)",
+        ),
+        (("When did the pump last fail?", "Who repaired it?"), "Who repaired it? (it: the pump)"),
+        (
+            ("Where has the permit already been posted?", "Who issued it?"),
+            "Who issued it? (it: the permit)",
+        ),
+        (("噪声限值是多少？", "由谁监测？"), "噪声限值由谁监测？"),
+        (("储罐容量为多少？", "何时清洗？"), "储罐容量何时清洗？"),
+        (("容量是多少？", "何时投运？"), "何时投运？"),
+    ],
+)
+def test_what_is_carried_is_a_thing_and_no_part_of_a_verb(questions: tuple[str, str], second: str) -> None:
+    assert carry_subjects(questions)[0] == (questions[0], second)
+
+
 def test_without_an_earlier_subject_nothing_is_made_up() -> None:
     assert carry_subjects(("When was it built?",)) == (("When was it built?",), ())
 
