@@ -120,7 +120,7 @@ class ExemplarIndex:
 class _Groups:
     """Hold the vectors of several groups of texts, each group in two languages."""
 
-    __slots__ = ("_averaged", "_languages", "_most", "_places", "columns", "vectors")
+    __slots__ = ("_averaged", "_counts", "_languages", "_most", "_places", "columns", "vectors")
 
     def __init__(
         self,
@@ -142,6 +142,7 @@ class _Groups:
         for row, start, size in zip(self._places, np.cumsum([0, *sizes]), sizes, strict=False):
             row[:size] = np.arange(start, start + size)
         counts = np.array([averaged(size) for size in sizes])
+        self._counts = counts
         self._most = int(counts.max())
         self._averaged = np.arange(self._most) < counts[:, None]
 
@@ -154,8 +155,10 @@ class _Groups:
         A left-out text is -inf and does not count; a group without a text left has -1.
         """
         distances = np.full((len(cosines), cosines.shape[1] + 1), np.inf)
-        np.negative(cosines, out=distances[:, :-1])
-        ranked = np.sort(distances[:, self._places], axis=-1)[..., : self._most]
+        near = np.negative(cosines, out=distances[:, :-1])
+        ranked = np.sort(distances.take(self._places, axis=1), axis=-1)[..., : self._most]
+        if np.isfinite(near).all():
+            return np.asarray(np.where(self._averaged, ranked, 0.0).sum(axis=-1) / -self._counts)
         counted = np.isfinite(ranked) & self._averaged
         kept = counted.sum(axis=-1)
         total = np.where(counted, ranked, 0.0).sum(axis=-1)

@@ -93,7 +93,7 @@ def _other_words(order: CheckOrder) -> Iterator[Finding]:
 
 def _fits(shown: Shown, claim: Claim, named: list[Claim], order: CheckOrder) -> bool:
     """Return whether the text says the claim, or says another one of the group that the claim only confirms."""
-    if not shown.sentence or shows(shown, claim):
+    if shows(shown, claim) or not shown.sentence:
         return True
     delta_max = order.contract.delta_max
     confirms = not unsupported(shown.sentence, [claim.statement], delta_max=delta_max, lang=order.lang)

@@ -7,9 +7,11 @@ before recall: a difference in words is for a fact source, a model or a person t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from math import ceil
 
 from agents.evidence import Claim
 from agents.retrieval.tokens import terms
@@ -37,12 +39,26 @@ _LABEL = re.compile(
 _SCALES = frozenset(terms("hundred thousand million billion trillion"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class _Reading:
+    """What a claim says; labels and quantities are read when another claim speaks of the same things."""
+
     claim: Claim
+    text: str
     terms: frozenset[str]
-    labels: frozenset[str]
-    found: Quantities
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        return frozenset("".join(match.group().split()).casefold() for match in _LABEL.finditer(self.text))
+
+    @cached_property
+    def found(self) -> Quantities:
+        return quantities_of(_LABEL.sub(" ", self.text))
+
+    @property
+    def fewest_shared(self) -> int:
+        """How many terms a claim with at least as many must share with this one."""
+        return max(FEWEST_SHARED_TERMS, ceil(SHARED_SHARE * len(self.terms)))
 
 
 class ContradictionChecker:
@@ -93,9 +109,13 @@ def contradictions(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim, str]
     >>> [what for _, _, what in contradictions([a, b])]
     ['number']
     """
-    readings = [_read(claim) for claim in claims]
-    for one, other in combinations(readings, 2):
-        if _same_subject(one, other):
+    listed = tuple(claims)
+    if len(listed) < 2:
+        return
+    readings = [_read(claim) for claim in listed]
+    for first, second in _alike(readings):
+        one, other = readings[first], readings[second]
+        if one.labels == other.labels and one.found.names == other.found.names:
             what = _difference(one.found, other.found)
             if what is not None:
                 yield one.claim, other.claim, what
@@ -103,22 +123,35 @@ def contradictions(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim, str]
 
 def _read(claim: Claim) -> _Reading:
     text = plain(claim.statement)
-    words = frozenset(term for term in terms(text) if not _of_a_number(term))
-    labels = frozenset("".join(match.group().split()).casefold() for match in _LABEL.finditer(text))
-    return _Reading(claim=claim, terms=words, labels=labels, found=quantities_of(_LABEL.sub(" ", text)))
+    return _Reading(claim=claim, text=text, terms=frozenset(t for t in terms(text) if not _of_a_number(t)))
 
 
 def _of_a_number(term: str) -> bool:
     return term in _SCALES or term[0] in "十百千万亿" or any(char.isdigit() for char in term)
 
 
-def _same_subject(one: _Reading, other: _Reading) -> bool:
-    if one.labels != other.labels or one.found.names != other.found.names:
-        return False
-    shorter, longer = sorted((len(one.terms), len(other.terms)))
-    shared = len(one.terms & other.terms)
-    alike = shared >= max(FEWEST_SHARED_TERMS, SHARED_SHARE * shorter)
-    return alike and longer <= LONGEST_RATIO * shorter
+def _alike(readings: Sequence[_Reading]) -> list[tuple[int, int]]:
+    """Return the pairs of places of claims that speak of the same things, in order.
+
+    Two claims that share enough share one of the shorter's rarest terms: as many as it may lack, and one more. Only
+    claims that share such a term are compared, so that not every claim is compared with every other.
+    """
+    using: dict[str, list[int]] = defaultdict(list)
+    for place, reading in enumerate(readings):
+        for term in reading.terms:
+            using[term].append(place)
+    pairs: set[tuple[int, int]] = set()
+    for place, shorter in enumerate(readings):
+        needed = shorter.fewest_shared
+        telling = sorted(shorter.terms, key=lambda term: (len(using[term]), term))[
+            : len(shorter.terms) - needed + 1
+        ]
+        for other in {other for term in telling for other in using[term]} - {place}:
+            theirs = readings[other].terms
+            comparable = len(shorter.terms) <= len(theirs) <= LONGEST_RATIO * len(shorter.terms)
+            if comparable and len(shorter.terms & theirs) >= needed:
+                pairs.add((min(place, other), max(place, other)))
+    return sorted(pairs)
 
 
 def _difference(one: Quantities, other: Quantities) -> str | None:

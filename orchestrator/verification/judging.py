@@ -212,7 +212,7 @@ def _shown_words(part: ClaimParts, passages: tuple[Passage, ...], case: Case) ->
     texts = [part.claim.statement, *(passage.text for passage in passages)]
     where = "; ".join(dict.fromkeys(passage.where for passage in passages))
     for each in case.shown.get(part.claim.id, ()):
-        if not each.sentence or shows(each, part.claim):
+        if shows(each, part.claim) or not each.sentence:
             continue
         missing = unsupported(each.sentence, texts, delta_max=order.contract.delta_max, lang=order.lang)
         if missing:

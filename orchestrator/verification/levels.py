@@ -133,7 +133,8 @@ class StandardVerifier:
             return _result(order, "structural_failure", reached, ())
         reached.triggers = triggers_of(order, findings)
         if not reached.triggers:
-            return _result(order, "passed", reached, ())
+            # A worker that calls complete what is not gives a trigger.
+            return _result(order, "passed", reached, (), complete=order.result.candidate_complete)
         case = case_of(order)
         judged: tuple[Judged, ...] = ()
         if order.forced_level is not Level.L3:
@@ -201,8 +202,14 @@ def _overturnings(order: CheckOrder, judged: Sequence[Judged], doubted: set[Clai
 
 
 def _result(
-    order: CheckOrder, outcome: CheckOutcome, reached: _Reached, judged: Sequence[Judged]
+    order: CheckOrder,
+    outcome: CheckOutcome,
+    reached: _Reached,
+    judged: Sequence[Judged],
+    *,
+    complete: bool = False,
 ) -> Verification:
+    """Return what was reached; `complete` says that completeness was found already, without a verdict."""
     verdicts = tuple(each.verdict for each in judged)
     return Verification(
         outcome=outcome,
@@ -211,5 +218,6 @@ def _result(
         findings=reached.findings,
         verdicts=verdicts,
         triggers=reached.triggers,
-        verified_complete=outcome != "structural_failure" and verified_complete(order, verdicts),
+        verified_complete=complete
+        or (outcome != "structural_failure" and verified_complete(order, verdicts)),
     )

@@ -134,7 +134,7 @@ def negated(text: str) -> bool:
 
 def fold_width(text: str) -> str:
     """Return `text` with full-width ASCII forms and spaces in their usual form, at the same offsets."""
-    return text.translate(_WIDTH)
+    return text if text.isascii() else text.translate(_WIDTH)
 
 
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "，、。！？；："} | {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.citations import find_anchors
 from agents.evidence import Claim, ClaimId
 from agents.results import WorkOutput
 from agents.retrieval.sentences import sentence_ranges
 from masks.leaks.markers import strip_markers
-from orchestrator.verification.statement import plain, stands_in
+from orchestrator.verification.statement import LONGEST_REMEMBERED, plain, stands_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +32,21 @@ class Shown:
 
 def shown_claims(output: WorkOutput) -> tuple[Shown, ...]:
     """Return the groups of anchors in the text and in the fields of `output`, in order."""
-    return tuple(shown for text in (output.text, *output.fields.values()) for shown in _groups(text))
+    return tuple(shown for text in (output.text, *output.fields.values()) for shown in _groups_in(text))
 
 
 def shows(shown: Shown, claim: Claim) -> bool:
     """Return whether the text before the anchors says the claim's statement word for word."""
     return stands_in(claim.statement, shown.text)
+
+
+def _groups_in(text: str) -> tuple[Shown, ...]:
+    return _remembered_groups(text) if len(text) <= LONGEST_REMEMBERED else tuple(_groups(text))
+
+
+@lru_cache(maxsize=64)
+def _remembered_groups(text: str) -> tuple[Shown, ...]:
+    return tuple(_groups(text))
 
 
 def _groups(text: str) -> Iterator[Shown]:

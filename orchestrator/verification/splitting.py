@@ -110,7 +110,7 @@ def distinct_claims(output: WorkOutput) -> tuple[Claim, ...]:
         kept = found.setdefault(claim.id, claim)
         for mark in claim.leaks:
             kept = with_leak(kept, mark)
-        found[claim.id] = replace(kept, core=kept.core or claim.core)
+        found[claim.id] = replace(kept, core=True) if claim.core and not kept.core else kept
     return tuple(found.values())
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from agents.dates import Day
 from agents.retrieval.sentences import sentence_ranges
@@ -38,6 +39,8 @@ tonnes tons metres meters kilometres kilometers hours litres liters
 吨 公里 千米 厘米 毫米 米 平方米 立方米 平方公里 公斤 千克 克 升 亩 度 千瓦 兆瓦 千瓦时 兆瓦时"""
 MEASURES = frozenset(_MEASURES.split())
 """Units of measured quantities, as `Number.unit` gives them. Counts and sums of money are exact (semantics 4)."""
+LONGEST_REMEMBERED = 4000
+"""Characters up to which a text's form without markup is kept for a while: a check reads a statement several times."""
 _ZH_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 
 
@@ -56,7 +59,7 @@ def plain(text: str) -> str:
     >>> plain("- **Cost:**  12 [million](x.md) €")
     'Cost: 12 million €'
     """
-    return _joined(_pieces(text))[0]
+    return _line(text)[0]
 
 
 def stands_in(statement: str, passage: str) -> bool:
@@ -73,7 +76,7 @@ def stands_in(statement: str, passage: str) -> bool:
     quote = plain(statement)
     if not quote:
         return False
-    text, borders = _joined(_pieces(passage))
+    text, borders = _line(passage)
     return any(_whole(text, borders, start, len(quote)) for start in _occurrences(text, quote))
 
 
@@ -158,17 +161,41 @@ def _quoted(statement: str, passages: Sequence[Passage]) -> str | None:
     return "; ".join(dict.fromkeys(places)) or None
 
 
+def _line(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return `text` without markup in one line, and where in it begins what stands apart in `text`."""
+    return _remembered_line(text) if len(text) <= LONGEST_REMEMBERED else _joined(_pieces(text))
+
+
+@lru_cache(maxsize=256)
+def _remembered_line(text: str) -> tuple[str, tuple[int, ...]]:
+    return _joined(_pieces(text))
+
+
 def _pieces(text: str) -> list[str]:
     """Return what stands apart in `text`, without markup: paragraphs, list items, headings, cells."""
+    # Each pattern is only asked where a character stands that it can't do without.
+    bare = fold_width(text)
     # Escapes first: a writer may have escaped what the source has as markup, or the reverse.
-    bare = _LINK.sub(r"\1", _ESCAPE.sub(r"\1", fold_width(text)))
-    blocks = _BLOCK_BORDER.split(_TABLE_RULE.sub("", bare))
-    cells = (cell for block in blocks for cell in _EMPHASIS.sub("", _BLOCK_MARK.sub("", block)).split("|"))
-    spaced = (_SPACE_AT_CJK.sub("", " ".join(cell.split())).strip() for cell in cells)
+    if "\\" in bare:
+        bare = _ESCAPE.sub(r"\1", bare)
+    if "](" in bare:
+        bare = _LINK.sub(r"\1", bare)
+    if "---" in bare:
+        bare = _TABLE_RULE.sub("", bare)
+    blocks = _BLOCK_BORDER.split(bare) if "\n" in bare else [bare]
+    cells = (cell for block in blocks for cell in _unmarked(block).split("|"))
+    spaced = (" ".join(cell.split()) for cell in cells)
+    if not bare.isascii():
+        spaced = (_SPACE_AT_CJK.sub("", cell).strip() for cell in spaced)
     return [cell for cell in spaced if cell]
 
 
-def _joined(pieces: Iterable[str]) -> tuple[str, list[int]]:
+def _unmarked(block: str) -> str:
+    bare = _BLOCK_MARK.sub("", block)
+    return _EMPHASIS.sub("", bare) if any(mark in bare for mark in "*`_~") else bare
+
+
+def _joined(pieces: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     """Return the pieces in one line, and where each begins."""
     text, borders = "", list[int]()
     for piece in pieces:
@@ -176,7 +203,7 @@ def _joined(pieces: Iterable[str]) -> tuple[str, list[int]]:
             text += " "
         borders.append(len(text))
         text += piece
-    return text, borders
+    return text, tuple(borders)
 
 
 def _occurrences(text: str, quote: str) -> list[int]:
@@ -193,6 +220,8 @@ def _whole(text: str, borders: Sequence[int], start: int, length: int) -> bool:
         return False
     low = max((border for border in borders if border <= start), default=0)
     high = min((border for border in borders if border >= end), default=len(text))
+    if (start, end) == (low, high):
+        return True  # nothing is left out
     left_out = ""
     for first, last in sentence_ranges(text[low:high]):
         if first + low < end and start < last + low:

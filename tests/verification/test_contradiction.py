@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.results import Conflict
+from agents.retrieval.tokens import terms
 from orchestrator.verification.contradiction import ContradictionChecker, contradictions
 from tests.verification.cases import claim, codes, order, output
 
@@ -97,6 +101,35 @@ def test_pairs(case: Case, turned: bool) -> None:
     pair = [claim(case.one), claim(case.other, core=False)]
     found = list(contradictions(pair[::-1] if turned else pair))
     assert [what for _, _, what in found] == ([] if case.what is None else [case.what])
+
+
+NOUNS = ("wheel", "valve", "tank", "hall", "gate", "belt", "fan", "lamp", "door", "wall", "roof", "pipe")
+SAID = st.lists(
+    st.tuples(st.lists(st.sampled_from(NOUNS), max_size=11, unique=True), st.sampled_from([30, 32])),
+    max_size=9,
+)
+
+
+def _much_the_same(one: list[str], other: list[str]) -> bool:
+    """At least two words and nine in ten of the shorter claim's are shared, and none is more than twice as long."""
+    shorter, longer = sorted((len(one), len(other)))
+    shared = len(set(one) & set(other))
+    return shared >= 2 and 10 * shared >= 9 * shorter and longer <= 2 * shorter
+
+
+@given(SAID)
+def test_of_many_claims_the_pairs_are_found_that_comparing_each_with_each_gives(
+    said: list[tuple[list[str], int]],
+) -> None:
+    assert all(len(terms(noun)) == 1 for noun in NOUNS)
+    claims = [claim(f"{' '.join(nouns)} {number} MWh.") for nouns, number in said]
+    expected = [
+        (claims[first], claims[second], "number")
+        for first, second in combinations(range(len(said)), 2)
+        if said[first][1] != said[second][1]
+        and _much_the_same([*said[first][0], "mwh"], [*said[second][0], "mwh"])
+    ]
+    assert list(contradictions(claims)) == expected
 
 
 def test_both_sides_are_named_and_a_declared_conflict_is_not_found_again() -> None:

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.core.claims import Falsified, Uncertain, Verified
+from orchestrator.verification import statement as reading
+from orchestrator.verification.quantities import fold_width
 from orchestrator.verification.statement import Passage, plain, stands_in, statement_verdict, unsupported
 
 
@@ -215,6 +217,56 @@ def test_markdown_and_space_do_not_matter(pieces: list[str]) -> None:
     assert plain(loose) == plain(tight)
     if plain(tight):
         assert stands_in(loose, tight)
+
+
+MARKS = st.sampled_from(
+    [
+        "a",
+        "B2",
+        "７",
+        "数",
+        "。",
+        " ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\u3000",
+        "- ",
+        "> ",
+        "1. ",
+        "# ",
+        "|",
+        "---",
+        ":--",
+    ]
+) | st.sampled_from(["*", "`", "_", "~~", "[x](y)", "![", "](", ")", "\\", "\\_"])
+
+
+def _by_every_pattern(text: str) -> str:
+    """Return what `plain` should give, by asking every pattern of every text."""
+    bare = reading._LINK.sub(r"\1", reading._ESCAPE.sub(r"\1", fold_width(text)))
+    line = ""
+    for block in reading._BLOCK_BORDER.split(reading._TABLE_RULE.sub("", bare)):
+        for cell in reading._EMPHASIS.sub("", reading._BLOCK_MARK.sub("", block)).split("|"):
+            piece = reading._SPACE_AT_CJK.sub("", " ".join(cell.split())).strip()
+            joined = (
+                not line or reading._CJK_CHAR.match(line[-1]) or (piece and reading._CJK_CHAR.match(piece))
+            )
+            line += piece if joined or not piece else f" {piece}"
+    return line
+
+
+@settings(deadline=None)
+@given(st.lists(MARKS, max_size=16).map("".join) | st.text(max_size=40))
+def test_a_pattern_is_left_out_only_where_it_would_change_nothing(text: str) -> None:
+    assert plain(text) == _by_every_pattern(text)
+
+
+def test_a_long_text_is_read_as_a_short_one() -> None:
+    statement = "The **pumps** are safe."
+    long = f"- {statement}\n" + "- They are new.\n" * reading.LONGEST_REMEMBERED
+    assert stands_in(statement, long)
+    assert plain(long) == _by_every_pattern(long)
 
 
 @settings(deadline=None)
