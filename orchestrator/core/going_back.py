@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from graphs.contract import MAX_REPAIR_DEPTH
 from graphs.plan import NodeId
 from graphs.scopes import invalidated
 from orchestrator.core.backtrack import BacktrackLevel, BacktrackPlan, Repair
+from orchestrator.core.blockage import FailureKind
 from orchestrator.core.candidates import able_agents, changed_sources, closed_domains, helpful_domains
 from orchestrator.core.claims import Level
 from orchestrator.core.commands import AskPerson, Backtrack, Command, SkipNodes
 from orchestrator.core.giving_up import given_up_with
 from orchestrator.core.ids import RegionId, request_id
-from orchestrator.core.repairs import approved_index
+from orchestrator.core.repairs import approved_index, reads_guards
 from orchestrator.core.requests import ChoiceId, ReasonCode, Request, answer_schema
 from orchestrator.core.state import NodeState, RunState
 
 _AMENDMENTS: frozenset[ReasonCode] = frozenset({"outside_envelope", "untrusted_need"})
 """Reasons whose repair would leave what was approved (semantics 5, envelope)."""
+
+_OF_THE_OUTSIDE: Final[frozenset[FailureKind]] = frozenset(
+    {"timeout", "rate_limited", "unavailable", "not_verified", "tool_missing"}
+)
+"""Failures whose cause can be gone at the next attempt, whoever makes it."""
 
 
 def backtrack(
@@ -84,7 +90,7 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
     agents = () if changed else tuple(str(agent.id) for agent in able_agents(state, node))
     domains = helpful_domains(state, node)
     closed = closed_domains(state, node)
-    choices: list[ChoiceId] = ["retry"]
+    choices: list[ChoiceId] = ["retry"] if _may_differ(state, node) else []
     if domains:
         choices.append("set_mask")
     if agents:
@@ -108,6 +114,15 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
             schema=answer_schema(tuple(choices), agents, tuple(closed)),
         )
     )
+
+
+def _may_differ(state: RunState, node: NodeState) -> bool:
+    """Whether another attempt can come out differently: its agent reads guards, or something outside can be mended.
+
+    An embedded agent is deterministic code that reads none, and would only fail again.
+    """
+    mended = bool(changed_sources(node)) or node.failure is None or node.failure.kind in _OF_THE_OUTSIDE
+    return mended or reads_guards(state, node.id)
 
 
 def _has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
