@@ -6,10 +6,12 @@ diagnosis and the node's history; no model is asked.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
+from graphs.contract import Lang
 from orchestrator.core.claims import Diagnosis, RootCause
 
 FailureKind = Literal[
@@ -67,13 +69,88 @@ class Failure:
     """For kind `internal`."""
 
 
+ClassReasonCode = Literal[
+    "outside",
+    "checker_broke",
+    "input_unfit",
+    "agent_lacks",
+    "root_cause",
+    "no_diagnosis",
+    "limit",
+    "program_error",
+    "retried",
+    "corrected_before",
+    "domain_not_required",
+    "follows",
+    "split_sound",
+    "split_doubtful",
+]
+"""Why a failure is of its class; `CLASS_REASONS` says each in words."""
+
+CLASS_REASONS: Final[Mapping[ClassReasonCode, Mapping[Lang, str]]] = {
+    "outside": {"en": "independent of the input", "zh": "与输入无关"},
+    "checker_broke": {
+        "en": "a checker broke: nothing is known of the output",
+        "zh": "核验程序出错，输出情况不明",
+    },
+    "input_unfit": {"en": "input or instruction does not fit", "zh": "输入或指令不合适"},
+    "agent_lacks": {"en": "the agent lacks what is needed", "zh": "执行者缺少所需条件"},
+    "root_cause": {"en": "falsified, root cause {0}", "zh": "被证伪，根因：{0}"},
+    "no_diagnosis": {"en": "falsified without a diagnosis", "zh": "被证伪，且没有诊断"},
+    "limit": {"en": "a limit ended the attempt", "zh": "尝试因达到上限而终止"},
+    "program_error": {"en": "an error of the program", "zh": "程序错误"},
+    "retried": {
+        "en": "retried {0} times without success: re-classified",
+        "zh": "重试 {0} 次仍未成功，已重新归类",
+    },
+    "corrected_before": {"en": "parameters were corrected once already", "zh": "参数已修正过一次"},
+    "domain_not_required": {
+        "en": "domain {0} is required neither by the sub-task nor by the contract",
+        "zh": "子任务和契约都不要求知识域 {0}",
+    },
+    "follows": {"en": "follows a blockage of {*} on one path", "zh": "同一路径上 {*} 此前已受阻"},
+    "split_sound": {"en": "no lint speaks against the split", "zh": "检查规则未发现划分有误"},
+    "split_doubtful": {
+        "en": "lints speak against the split: {*}",
+        "zh": "检查规则认为划分可能有误：{*}",
+    },
+}
+"""The reasons in words: `{0}` is the first value, `{*}` stands for all of them."""
+
+_CAUSES: Final[Mapping[str, Mapping[Lang, str]]] = {
+    RootCause.INPUT: {"en": "input", "zh": "输入"},
+    RootCause.MASK: {"en": "mask", "zh": "蒙版"},
+    RootCause.CAPABILITY: {"en": "capability", "zh": "能力"},
+    RootCause.PROCESS: {"en": "process", "zh": "过程"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassReason:
+    """One reason for a class, with the values that it names."""
+
+    code: ClassReasonCode
+    values: tuple[str, ...] = ()
+    """Identifiers: a root cause, a number of retries, a domain, sub-tasks, lints."""
+
+    def text(self, lang: Lang) -> str:
+        """Return the reason in words.
+
+        >>> ClassReason(code="retried", values=("3",)).text("en")
+        'retried 3 times without success: re-classified'
+        """
+        shown = [_CAUSES[value][lang] if value in _CAUSES else value for value in self.values]
+        joined = ("、" if lang == "zh" else ", ").join(shown)
+        return CLASS_REASONS[self.code][lang].replace("{*}", joined).replace("{0}", "".join(shown[:1]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blockage:
     """A classified failure."""
 
     cls: BlockageClass
     failure: Failure
-    reasons: tuple[str, ...]
+    reasons: tuple[ClassReason, ...]
     """Why this class, in the order of the rules that spoke."""
     blamed: str | None = None
     """The upstream sub-task to go back to, for class B; `None`: the failing one itself."""
@@ -104,45 +181,46 @@ def classify(failure: Failure, history: BlockageHistory, *, max_transient_retrie
     reasons = [reason]
     if base is BlockageClass.A and history.transient_retries >= max_transient_retries:
         base = BlockageClass.B if failure.kind == "not_verified" or failure.blamed else BlockageClass.C
-        reasons.append(f"retried {history.transient_retries} times without success: re-classified")
+        reasons.append(ClassReason(code="retried", values=(str(history.transient_retries),)))
     if base is BlockageClass.B and history.repaired_parameters:
         base = BlockageClass.C
-        reasons.append("parameters were corrected once already")
+        reasons.append(ClassReason(code="corrected_before"))
     diagnosis = failure.diagnosis
     blamed = failure.blamed or (diagnosis.blamed if diagnosis else None)
     domain = failure.domain or (diagnosis.domain if diagnosis else None)
     if base is BlockageClass.C and domain and domain not in history.required_domains:
-        reasons.append(f"domain {domain!r} is required neither by the sub-task nor by the contract")
+        reasons.append(ClassReason(code="domain_not_required", values=(domain,)))
     return Blockage(cls=base, failure=failure, reasons=tuple(reasons), blamed=blamed, domain=domain)
 
 
-def _base_class(failure: Failure) -> tuple[BlockageClass, str]:
+def _base_class(failure: Failure) -> tuple[BlockageClass, ClassReason]:
     match failure.kind:
         case "timeout" | "rate_limited" | "unavailable":
-            return BlockageClass.A, f"{failure.kind}: independent of the input"
+            return BlockageClass.A, ClassReason(code="outside")
         case "not_verified":
-            return BlockageClass.A, "a checker broke: nothing is known of the output"
+            return BlockageClass.A, ClassReason(code="checker_broke")
         case "bad_request" | "invalid_output" | "structure":
-            return BlockageClass.B, f"{failure.kind}: input or instruction does not fit"
+            return BlockageClass.B, ClassReason(code="input_unfit")
         case "refused" | "domain_closed" | "spontaneous_leak" | "tool_missing":
-            return BlockageClass.C, f"{failure.kind}: the agent lacks what is needed"
+            return BlockageClass.C, ClassReason(code="agent_lacks")
         case "falsified":
             return _class_of_cause(failure.diagnosis)
         case "limit":
-            return BlockageClass.D, "a limit ended the attempt"
+            return BlockageClass.D, ClassReason(code="limit")
         case "internal":
-            return BlockageClass.D, "an error of the program"
+            return BlockageClass.D, ClassReason(code="program_error")
         case _:
             assert_never(failure.kind)
 
 
-def _class_of_cause(diagnosis: Diagnosis | None) -> tuple[BlockageClass, str]:
+def _class_of_cause(diagnosis: Diagnosis | None) -> tuple[BlockageClass, ClassReason]:
     if diagnosis is None:
-        return BlockageClass.B, "falsified without a diagnosis"
+        return BlockageClass.B, ClassReason(code="no_diagnosis")
+    reason = ClassReason(code="root_cause", values=(str(diagnosis.cause),))
     match diagnosis.cause:
         case RootCause.INPUT | RootCause.PROCESS:
-            return BlockageClass.B, f"falsified, root cause {diagnosis.cause}"
+            return BlockageClass.B, reason
         case RootCause.MASK | RootCause.CAPABILITY:
-            return BlockageClass.C, f"falsified, root cause {diagnosis.cause}"
+            return BlockageClass.C, reason
         case _:
             assert_never(diagnosis.cause)

@@ -16,7 +16,7 @@ from graphs.contract import MAX_REPAIR_DEPTH, MAX_TRANSIENT_RETRIES
 from graphs.plan import NodeId
 from masks.domains import DomainId
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard
-from orchestrator.core.blockage import Blockage, BlockageClass, BlockageHistory, classify
+from orchestrator.core.blockage import Blockage, BlockageClass, BlockageHistory, ClassReason, classify
 from orchestrator.core.claims import Level, RootCause
 from orchestrator.core.commands import Command, RetryAttempt, SkipNodes
 from orchestrator.core.giving_up import given_up_with
@@ -237,12 +237,12 @@ def _escalated(state: RunState, node: NodeState, blockage: Blockage) -> Blockage
         return blockage
     proposal = approved_proposal(state)
     faults = split_faults(proposal.plan, proposal.contract, {node.id, *others})
-    named = ", ".join(map(repr, sorted(others, key=approved_index(state).rank)))
-    pair = f"{blockage.cls} follows a blockage of {named} on one path"
+    named = tuple(map(str, sorted(others, key=approved_index(state).rank)))
+    reasons = (*blockage.reasons, ClassReason(code="follows", values=named))
     if not faults:
-        return replace(blockage, reasons=(*blockage.reasons, f"{pair}; no lint speaks against the split"))
-    found = ", ".join(finding.code for finding in faults)
-    return replace(blockage, cls=BlockageClass.D, reasons=(*blockage.reasons, f"{pair}; lint: {found}"))
+        return replace(blockage, reasons=(*reasons, ClassReason(code="split_sound")))
+    doubts = ClassReason(code="split_doubtful", values=tuple(str(finding.code) for finding in faults))
+    return replace(blockage, cls=BlockageClass.D, reasons=(*reasons, doubts))
 
 
 def _unresolved_on_path(state: RunState, name: NodeId) -> Iterator[NodeId]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import get_args
 
 import pytest
 
-from orchestrator.core.blockage import BlockageClass, BlockageHistory, FailureKind, classify
+from orchestrator.core.blockage import (
+    BlockageClass,
+    BlockageHistory,
+    ClassReason,
+    ClassReasonCode,
+    FailureKind,
+    classify,
+)
 from orchestrator.core.claims import RootCause
 from tests.core.builders import failure
 
@@ -88,6 +96,32 @@ def test_what_is_no_b_is_not_changed_by_the_repair() -> None:
 
 def test_a_domain_that_nobody_requires_is_said() -> None:
     closed = failure("domain_closed", domain="med.general")
-    assert "'med.general' is required neither" in classify(closed, FRESH, max_transient_retries=3).reasons[-1]
+    reason = classify(closed, FRESH, max_transient_retries=3).reasons[-1]
+    assert reason == ClassReason(code="domain_not_required", values=("med.general",))
     required = BlockageHistory(required_domains=frozenset({"med.general"}))
     assert len(classify(closed, required, max_transient_retries=3).reasons) == 1
+
+
+class TestWords:
+    """Reasons are stored as codes and said in the reader's language."""
+
+    @pytest.mark.parametrize("code", get_args(ClassReasonCode))
+    def test_every_reason_is_said_in_both_languages(self, code: ClassReasonCode) -> None:
+        reason = ClassReason(code=code, values=("n7", "n8"))
+        english, chinese = reason.text("en"), reason.text("zh")
+        assert english.isascii()
+        assert any("\u4e00" <= character <= "\u9fff" for character in chinese)
+        assert not re.search("[a-z]{2}", chinese), "no English words in a Chinese view"
+        assert "{" not in english + chinese
+
+    def test_values_stand_in_the_sentence(self) -> None:
+        follows = ClassReason(code="follows", values=("n1", "n2"))
+        assert follows.text("en") == "follows a blockage of n1, n2 on one path"
+        assert follows.text("zh") == "同一路径上 n1、n2 此前已受阻"
+
+    def test_a_root_cause_is_said_in_the_language(self) -> None:
+        falsified = failure("falsified", cause=RootCause.INPUT)
+        (reason,) = classify(falsified, FRESH, max_transient_retries=3).reasons
+        assert reason == ClassReason(code="root_cause", values=("input",))
+        assert reason.text("en") == "falsified, root cause input"
+        assert reason.text("zh") == "被证伪，根因：输入"

@@ -148,7 +148,12 @@ def test_a_plan_is_linted_once_however_often_its_paths_block(monkeypatch: pytest
     script |= {f"y{i}": [OK, fails(failure("tool_missing"))] for i in range(20)}
     run = Simulation(proposal(work), script, cap=1)
     run.run()
-    pairs = [body for body in run.bodies(BlockageClassified) if "on one path" in str(body)]
+    pairs = [
+        body
+        for body in run.bodies(BlockageClassified)
+        if isinstance(body, BlockageClassified)
+        and any(reason.code == "follows" for reason in body.blockage.reasons)
+    ]
     assert len(pairs) == 20
     assert [each for each in linted if each is work] == [work]
 

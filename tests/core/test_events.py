@@ -24,7 +24,7 @@ from orchestrator.core.backtrack import (
     Repair,
     SetMask,
 )
-from orchestrator.core.blockage import Blockage, BlockageClass
+from orchestrator.core.blockage import Blockage, BlockageClass, ClassReason
 from orchestrator.core.claims import (
     ClaimVerdict,
     Confidence,
@@ -223,7 +223,10 @@ BODIES: tuple[Body, ...] = (
         blockage=Blockage(
             cls=BlockageClass.D,
             failure=failure("internal"),
-            reasons=("r1", "r2"),
+            reasons=(
+                ClassReason(code="program_error"),
+                ClassReason(code="follows", values=("a", "c")),
+            ),
             blamed="a",
             domain=CONTRACTS,
         ),

@@ -24,7 +24,7 @@ from orchestrator.core.backtrack import (
     InjectGuard,
     SetMask,
 )
-from orchestrator.core.blockage import Blockage, BlockageClass
+from orchestrator.core.blockage import Blockage, BlockageClass, ClassReason, FailureKind
 from orchestrator.core.claims import (
     ClaimVerdict,
     Diagnosis,
@@ -328,7 +328,7 @@ class TestCapability:
     def test_a_domain_that_is_not_required_goes_to_a_person(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("domain_closed", domain=MEDICINE))]})
         assert [request.reason for request in done.requests()] == ["untrusted_need"]
-        assert "required neither" in blockages(done)[0].reasons[-1]
+        assert blockages(done)[0].reasons[-1] == ClassReason(code="domain_not_required", values=(MEDICINE,))
 
     def test_a_suppressed_domain_is_never_raised(self) -> None:
         work = plan("a>b", b=subtask("b", domains={FORBIDDEN: 1.0}))
@@ -486,7 +486,14 @@ class TestEmbedded:
         done = self.run({"b": [outcome]}, solo=True)
         assert done.started("b") == 1
         (request,) = done.requests()
-        assert {"retry", "abandon", "review"} <= set(request.choices)
+        assert {"abandon", "review"} <= set(request.choices)
+        assert "retry" not in request.choices, "it reads no guidance and would do the same again"
+
+    @pytest.mark.parametrize("kind", ["unavailable", "tool_missing"])
+    def test_what_is_mended_outside_can_be_tried_again(self, kind: FailureKind) -> None:
+        done = self.run({"b": [fails(failure(kind))] * 4}, solo=True)
+        (request,) = done.requests()
+        assert request.choices[0] == "retry"
 
     def test_what_was_left_out_already_is_no_correction(self) -> None:
         # c's repair makes a leave e-1 out; e-1 again at b, and a has nothing new to leave out.
@@ -546,14 +553,17 @@ class TestDecomposition:
         script = {"b": [fails(failure("structure"))], "a": [OK, fails(failure("structure"))]}
         done = run(work, script)
         assert [b.cls for b in blockages(done)] == ["B", "D"]
-        assert "one path; lint: several_actions" in blockages(done)[1].reasons[-1]
+        assert blockages(done)[1].reasons[-2:] == (
+            ClassReason(code="follows", values=("b",)),
+            ClassReason(code="split_doubtful", values=("several_actions",)),
+        )
         assert [r.reason for r in done.requests()] == ["split_at_fault"]
 
     def test_blockages_on_one_path_of_a_sound_split_are_repaired(self) -> None:
         script = {"b": [fails(failure("structure"))], "a": [OK, fails(failure("structure"))]}
         done = run(CHAIN, script)
         assert [b.cls for b in blockages(done)] == ["B", "B"]
-        assert "no lint speaks against the split" in blockages(done)[1].reasons[-1]
+        assert blockages(done)[1].reasons[-1] == ClassReason(code="split_sound")
         assert done.state.status == "completed"
 
     def test_falsifications_escalate_too(self) -> None:

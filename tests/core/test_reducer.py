@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from orchestrator.core.backtrack import BacktrackLevel, BacktrackPlan, InjectGuard
-from orchestrator.core.blockage import Blockage, BlockageClass
+from orchestrator.core.blockage import Blockage, BlockageClass, ClassReason
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -114,7 +114,7 @@ def classified(
         node=n(node),
         generation=generation,
         attempt=attempt,
-        blockage=Blockage(cls=cls, failure=failure("structure"), reasons=("because",)),
+        blockage=Blockage(cls=cls, failure=failure("structure"), reasons=(ClassReason(code="input_unfit"),)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.blockage import Blockage, BlockageClass
+from orchestrator.core.blockage import Blockage, BlockageClass, ClassReason
 from orchestrator.core.commands import (
     AcceptAsIs,
     AskPerson,
@@ -32,7 +32,7 @@ from orchestrator.shell.decisions import Decision, event_of
 from tests.core.builders import SOLO, failure, n, plan, proposal
 from tests.core.simulation import Simulation, fails
 
-BLOCKAGE = Blockage(cls=BlockageClass.A, failure=failure("timeout"), reasons=("why",))
+BLOCKAGE = Blockage(cls=BlockageClass.A, failure=failure("timeout"), reasons=(ClassReason(code="outside"),))
 
 
 @pytest.mark.parametrize(

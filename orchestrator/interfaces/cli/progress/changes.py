@@ -255,7 +255,8 @@ class Narrator:
                 )
                 return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
             case BlockageClassified():
-                cls, why = body.blockage.cls, "; ".join(body.blockage.reasons)
+                cls = body.blockage.cls
+                why = self._pick("; ", "；").join(each.text(self._lang) for each in body.blockage.reasons)
                 fields = (
                     ("node", body.node),
                     ("class", cls),
