@@ -1,7 +1,8 @@
 """The contract that all benchmark commands share: options, figures with intervals, one JSON object.
 
-`python -m benchmarks.<name> --data DIR [--set NAME]... [--limit N] [--seed N] [--json]`. Progress goes to stderr, the
-result to stdout. Intervals are 95 %: bootstrap over rows for means and paired differences, Wilson for rates.
+`python -m benchmarks.<name> --data DIR [--set NAME]... [--limit N] [--seed N] [--json]`; a benchmark that makes its own
+loads takes no `--data`. Progress goes to stderr, the result to stdout. Intervals are 95 %: bootstrap over rows for
+means and paired differences, Wilson for rates.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Options:
     """What the command line asks for."""
 
     data: Path
+    """Unused by benchmarks that make their own loads."""
     sets: tuple[str, ...]
     """Names of the sets to take; empty: all that the benchmark knows."""
     limit: int | None
@@ -61,6 +63,8 @@ class Report:
     """Floors, peers and paired differences, on the same rows."""
     missing: dict[str, str] = field(default_factory=dict)
     """Figures that could not be taken, each with its reason."""
+    conditions: dict[str, str] = field(default_factory=dict)
+    """What the figures were taken under, where that is not plain from the benchmark's name."""
     started: float = field(default_factory=time.perf_counter)
 
     def as_json(self) -> str:
@@ -75,6 +79,8 @@ class Report:
         }
         if self.missing:
             found["missing"] = self.missing
+        if self.conditions:
+            found["conditions"] = self.conditions
         return json.dumps(found, ensure_ascii=False, indent=1)
 
     def as_text(self) -> str:
@@ -85,6 +91,7 @@ class Report:
             for key, one in sorted(figures.items()):
                 shown = f"{one.value:8.4f}  [{one.low:.4f}, {one.high:.4f}]  n={one.n}  {one.unit}"
                 lines.append(f"{indent + key:<52}{shown}")
+        lines += [f"{name}: {text}" for name, text in self.conditions.items()]
         lines += [f"missing {key}: {reason}" for key, reason in sorted(self.missing.items())]
         return "\n".join(lines)
 
@@ -95,13 +102,33 @@ class DataMissing(FileNotFoundError):
 
 def read_options(name: str, about: str, argv: Sequence[str] | None = None) -> Options:
     """Return the common options of `python -m benchmarks.<name>`; exits with code 2 on bad input."""
+    parser = common_parser(name, about)
+    return common_options(parser, parser.parse_args(argv))
+
+
+def common_parser(name: str, about: str, *, with_data: bool = True) -> argparse.ArgumentParser:
+    """Return a parser of the common options, to which a benchmark may add its own.
+
+    `with_data=False` leaves out the options that say which rows to take.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
-    parser.add_argument("--data", type=Path, required=True, help="folder with the data sets, searched deeply")
-    parser.add_argument("--set", dest="sets", action="append", default=[], help="a set to take (repeatable)")
-    parser.add_argument("--limit", type=int, help="take at most this many rows of a set")
+    if with_data:
+        parser.add_argument(
+            "--data", type=Path, required=True, help="folder with the data sets, searched deeply"
+        )
+        parser.add_argument(
+            "--set", dest="sets", action="append", default=[], help="a set to take (repeatable)"
+        )
+        parser.add_argument("--limit", type=int, help="take at most this many rows of a set")
+    else:
+        parser.set_defaults(data=Path(), sets=[], limit=None)
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="of everything random (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    given = parser.parse_args(argv)
+    return parser
+
+
+def common_options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Options:
+    """Return the common options of what `parser` read; exits with code 2 on bad input."""
     if not given.data.is_dir():
         parser.error(f"--data is {str(given.data)!r}, which is no folder; give the folder with the data sets")
     if given.limit is not None and given.limit < 1:
