@@ -153,11 +153,16 @@ def rows_of(folder: Path, name: str, limit: int | None = None) -> list[dict[str,
 
     Raises `DataMissing` if there is none.
     """
+    rows = list(_lines(file_of(folder, name)))
+    return rows if limit is None else rows[:limit]
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Return the file of the set `name`, see `rows_of`; raises `DataMissing` if there is none."""
     files = sorted([*folder.rglob(f"{name}.jsonl"), *folder.rglob(f"{name}.*.jsonl")])
     if not files:
         raise DataMissing(f"no file {name!r}.*.jsonl below {str(folder)!r}; check --data")
-    rows = list(_lines(files[0]))
-    return rows if limit is None else rows[:limit]
+    return files[0]
 
 
 def mean(values: Sequence[float], unit: str, seed: int) -> Figure:
