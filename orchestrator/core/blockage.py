@@ -133,6 +133,10 @@ class ClassReason:
     values: tuple[str, ...] = ()
     """Identifiers: a root cause, a number of retries, a domain, sub-tasks, lints."""
 
+    def __str__(self) -> str:
+        """Give code and values for logs, `root_cause(input)`."""
+        return f"{self.code}({', '.join(self.values)})" if self.values else self.code
+
     def text(self, lang: Lang) -> str:
         """Return the reason in words.
 

@@ -123,5 +123,6 @@ class TestWords:
         falsified = failure("falsified", cause=RootCause.INPUT)
         (reason,) = classify(falsified, FRESH, max_transient_retries=3).reasons
         assert reason == ClassReason(code="root_cause", values=("input",))
+        assert str(reason) == "root_cause(input)"
         assert reason.text("en") == "falsified, root cause input"
         assert reason.text("zh") == "被证伪，根因：输入"

@@ -262,7 +262,7 @@ class Narrator:
                     ("class", cls),
                     ("domain", body.blockage.domain),
                     ("blamed", body.blockage.blamed),
-                    ("reason", why),
+                    ("reason", "; ".join(map(str, body.blockage.reasons))),
                 )
                 said = self._pick(f"blockage of class {cls}: {why}", f"{cls} 类阻塞：{why}")
                 return self._step(body.node, fields, said, self._title(state, body.node), weight="attention")
