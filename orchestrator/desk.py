@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import NoReport, StaleApproval, UnknownRequest, WrongState
 from orchestrator.core.events import (
+    Body,
     CancelRequested,
     ChangesWereRequested,
     ProposalApproved,
@@ -159,7 +160,7 @@ def report_of(desk: Desk, run: RunId) -> DeliveredReport:
 def _cancelled(desk: Desk, state: RunState, by: str) -> RunState:
     """End a run that nobody executes; raises `RunBusy` while a process does, and `HeadMoved`."""
     if state.status in ("reviewing", "confirmed", "suspended") and desk.store.lease(state.run) is None:
-        bodies = [CancelRequested(by=by), RunEnded(outcome="cancelled")]
+        bodies: list[Body] = [CancelRequested(by=by), RunEnded(outcome="cancelled")]
         return append(desk.store, desk.clock, state, bodies)
     return cancel_left_behind(desk.store, desk.clock, state.run, by=by)
 
