@@ -6,7 +6,6 @@ Text may mix languages. Stop words are left out by `terms`, kept by `words`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from threading import Lock
 
@@ -35,6 +34,7 @@ CHINESE_STOP_WORDS = frozenset(
 _HAN = r"\u3400-\u9fff\uf900-\ufaff"
 _ALNUM = rf"[^\W_{_HAN}]"
 _PIECE = re.compile(rf"[{_HAN}]+|\d+(?:[.,]\d+)*|_*{_ALNUM}+(?:[_.\-]{_ALNUM}+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PARTS = re.compile(r"[_.\-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CJK = re.compile(rf"[{_HAN}]")
@@ -54,7 +54,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("Set `tidb_gc_life_time` to 1,024 seconds")
     ('set', 'tidb_gc_life_time', 'tidb', 'gc', 'life', 'time', 'to', '1024', 'second')
     """
-    return tuple(word for word, _ in _scan(text))
+    return tuple([word for word, _ in _scan(text)])
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def terms(text: str) -> tuple[str, ...]:
     >>> terms("北京大兴国际机场的吞吐量是多少")
     ('北京', '大兴', '国际', '机场', '吞吐量')
     """
-    return tuple(word for word, stop in _scan(text) if not stop)
+    return tuple([word for word, stop in _scan(text) if not stop])
 
 
 def spellings(text: str) -> dict[str, str]:
@@ -78,7 +78,7 @@ def spellings(text: str) -> dict[str, str]:
     for match in _PIECE.finditer(text):
         piece = match.group()
         forms = _scan(piece)
-        if _CJK.match(piece) or piece[0].isdigit():
+        if _is_han(piece[0]) or piece[0].isdigit():
             pairs = [(word, word) for word, stop in forms if not stop]
         else:
             parts = _latin_parts(piece)
@@ -94,20 +94,24 @@ def is_cjk(text: str) -> bool:
     return bool(_CJK.search(text))
 
 
-def _scan(text: str) -> Iterator[tuple[str, bool]]:
-    for match in _PIECE.finditer(text):
-        piece = match.group()
-        if _CJK.match(piece):
-            for word in rjieba.cut(piece):
-                yield word, word in CHINESE_STOP_WORDS
+def _scan(text: str) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    for piece in _PIECE.findall(text):
+        if _is_han(piece[0]):
+            found.extend((word, word in CHINESE_STOP_WORDS) for word in rjieba.cut(piece))
         elif piece[0].isdigit():
-            yield _number(piece), False
+            found.append((_number(piece), False))
         else:
-            yield from _latin(piece)
+            found.extend(_latin(piece))
+    return found
+
+
+def _is_han(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
 
 
 def _number(piece: str) -> str:
-    return piece.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", piece) else piece
+    return piece.replace(",", "") if "," in piece and _THOUSANDS.fullmatch(piece) else piece
 
 
 @lru_cache(maxsize=200_000)

@@ -22,8 +22,13 @@ class CarriedClaimChecker:
     def check(self, order: CheckOrder) -> tuple[Finding, ...]:
         """Return a finding per claim that lost a mark, and per claim that differs from the input's of the same id."""
         found: list[Finding] = []
+        handed_down = [claim for given in order.inputs.values() for claim in given.claims]
+        marked = any(claim.leaks for claim in handed_down)
+        by_id: dict[ClaimId, list[Claim]] = {}
+        for claim in handed_down:
+            by_id.setdefault(claim.id, []).append(claim)
         for claim in order.result.output.claims:
-            for mark in lost_marks(claim, order.inputs.values()):
+            for mark in lost_marks(claim, order.inputs.values()) if marked else ():
                 message = said(
                     order.lang,
                     en=f"the leak of {mark.agent!r} into {mark.domain!r} at {mark.node!r} is no longer marked",
@@ -32,7 +37,7 @@ class CarriedClaimChecker:
                 found.append(
                     Finding(code="leak_mark_lost", message=message, severity="uncertain", claim=claim.id)
                 )
-            if any(_changed(claim, handed) for _, handed in handed_on(claim.id, order.inputs)):
+            if any(_changed(claim, handed) for handed in by_id.get(claim.id, ())):
                 message = said(
                     order.lang,
                     en="the claim has the id of an input's claim and another statement or other evidence",
@@ -73,6 +78,8 @@ def repeated_claims(claim: Claim, inputs: Iterable[WorkOutput]) -> tuple[Claim, 
 def with_carried_marks(output: WorkOutput, inputs: Iterable[WorkOutput]) -> WorkOutput:
     """Return `output` with the leak marks restored that its claims lost; equal to `output` where none is lost."""
     handed = tuple(inputs)
+    if not any(claim.leaks for given in handed for claim in given.claims):
+        return output
     return replace(output, claims=tuple(_restored(claim, handed) for claim in output.claims))
 
 

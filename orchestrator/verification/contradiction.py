@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 
 from agents.evidence import Claim
@@ -126,6 +126,7 @@ def _read(claim: Claim) -> _Reading:
     return _Reading(claim=claim, text=text, terms=frozenset(t for t in terms(text) if not _of_a_number(t)))
 
 
+@lru_cache(maxsize=10_000)
 def _of_a_number(term: str) -> bool:
     return term in _SCALES or term[0] in "十百千万亿" or any(char.isdigit() for char in term)
 
@@ -140,17 +141,17 @@ def _alike(readings: Sequence[_Reading]) -> list[tuple[int, int]]:
     for place, reading in enumerate(readings):
         for term in reading.terms:
             using[term].append(place)
-    pairs: set[tuple[int, int]] = set()
+    pairs: list[tuple[int, int]] = []
     for place, shorter in enumerate(readings):
-        needed = shorter.fewest_shared
-        telling = sorted(shorter.terms, key=lambda term: (len(using[term]), term))[
-            : len(shorter.terms) - needed + 1
-        ]
-        for other in {other for term in telling for other in using[term]} - {place}:
+        size, needed = len(shorter.terms), shorter.fewest_shared
+        by_rarity = sorted(shorter.terms, key=lambda term: (len(using[term]), term))
+        telling = by_rarity[: size - needed + 1]
+        for other in {other for term in telling for other in using[term]}:
             theirs = readings[other].terms
-            comparable = len(shorter.terms) <= len(theirs) <= LONGEST_RATIO * len(shorter.terms)
-            if comparable and len(shorter.terms & theirs) >= needed:
-                pairs.add((min(place, other), max(place, other)))
+            # Of two claims as long as each other, the first looks for the second.
+            looks = (size, place) < (len(theirs), other) and len(theirs) <= LONGEST_RATIO * size
+            if looks and len(shorter.terms & theirs) >= needed:
+                pairs.append((min(place, other), max(place, other)))
     return sorted(pairs)
 
 
