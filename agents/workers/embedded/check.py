@@ -179,7 +179,7 @@ def _result(order: WorkOrder, checked: Sequence[_Checked], carried: Carried) -> 
 def _reason(one: _Checked, needs: Sequence[Need]) -> OpenReason:
     if any(need.question == one.statement for need in needs):
         return "domain_closed"
-    if not one.inquiry.queries or one.inquiry.stopped:
+    if one.inquiry.cut_short:
         return "limit_reached"
     return "not_answerable" if one.inquiry.ranked else "not_found"
 

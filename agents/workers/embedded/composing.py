@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from agents.citations import anchor
+from agents.citations import anchor, one_line
 from agents.evidence import (
     Claim,
     ClaimId,
@@ -32,7 +32,7 @@ from agents.workers.embedded.selection import Weighted, admit, choose, choose_fa
 from agents.workers.embedded.subject import on_subject
 from agents.workers.embedded.support import FACTUAL_KINDS, Support, answerability
 from agents.workers.embedded.wording import PHRASES
-from agents.workers.embedded.writing import heading, one_line, open_list, page
+from agents.workers.embedded.writing import heading, open_list, page
 from agents.workers.ports import WorkOrder
 from masks.bands import Band
 from masks.leaks.markers import LeakMarker, render_marker
@@ -271,9 +271,7 @@ def _open(inquiry: Inquiry) -> OpenQuestion:
 def _reason(inquiry: Inquiry) -> OpenReason:
     if answerability(inquiry.question, inquiry.matcher, inquiry.closed).answered:
         return "domain_closed"
-    if inquiry.stopped:
-        return "limit_reached"
-    if inquiry.limited and (not inquiry.rounds or inquiry.rounds[-1].new_evidence):
+    if inquiry.cut_short:
         return "limit_reached"
     if not inquiry.ranked and not inquiry.closed:
         return "not_found"

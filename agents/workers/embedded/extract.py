@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from agents.citations import one_line
 from agents.evidence import Claim, Evidence, LeakMark, Source, claim_of, quote, with_leak
 from agents.operations import field_name
 from agents.results import OpenQuestion, OpenReason, WorkOutput, WorkResult
@@ -23,7 +24,7 @@ from agents.workers.embedded.question import read_question
 from agents.workers.embedded.selection import Weighted, admit
 from agents.workers.embedded.table_columns import same_topic
 from agents.workers.embedded.wording import PHRASES
-from agents.workers.embedded.writing import cited, declared, one_line, open_list, page, table
+from agents.workers.embedded.writing import cited, declared, open_list, page, table
 from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import Lang
 
@@ -158,17 +159,22 @@ class ExtractWorker:
         """Fetch page after page of the overview's query, and read the tables that came in part."""
         (query,) = overview.queries
         offset: int | None = 0
+        known: set[object] = set()
         while offset is not None and reader.calls < self.limits.tool_calls:
             data = await reader.search(query, offset)
             if data is None:
                 overview.stopped = True
                 overview.queries = overview.queries if offset else []
                 break
+            known = set(overview.material.passages)
             overview.material.add_hits(data)
             offset = data["next_offset"]
             await self._complete_tables(overview, reader)
-        overview.limited = offset is not None
         overview.judge()
+        # Pages come best first: one that tells nothing is not followed by one that does.
+        overview.limited = offset is not None and any(
+            one.candidate.passage.key not in known and overview.is_evidence(one) for one in overview.ranked
+        )
 
     async def _complete_tables(self, overview: Inquiry, reader: NotesReader) -> None:
         for passage in list(overview.material.passages.values()):
@@ -330,7 +336,7 @@ def _open(found: _Table, told: Sequence[OpenQuestion]) -> tuple[OpenQuestion, ..
     over = found.overview
     whole = next((one for one in told if over is not None and one.question == over.asked), None)
     if whole is None and over is not None:
-        reason: OpenReason = "limit_reached" if over.stopped else "not_found"
+        reason: OpenReason = "limit_reached" if over.cut_short else "not_found"
         whole = OpenQuestion(question=over.asked, reason=reason, searched=tuple(over.queries))
     asked = {cell.inquiry.asked for cell in found.cells}
     empty = [

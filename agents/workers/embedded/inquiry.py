@@ -24,6 +24,7 @@ from agents.workers.embedded.question import Question
 from agents.workers.embedded.selection import relevance
 from agents.workers.embedded.support import (
     FULL_SUPPORT,
+    OPEN_THRESHOLD,
     Answerability,
     Support,
     answerability,
@@ -47,6 +48,9 @@ READ_FROM_RANK: Final = 0.5
 """A section is read whole if it ranks at least this high beside the query's best."""
 EVIDENCE_SHARE: Final = 0.5
 """A sentence is new evidence if it is at least this relevant beside the best one."""
+EVIDENCE_FLOOR: Final = 0.5
+"""And if its support, whatever its form, is at least this share of what answers an open question: beside bad ones the
+best is no evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +138,7 @@ class Inquiry:
     barren: int = 0
     """Rounds in a row without new evidence."""
     limited: bool = False
-    """Whether a limit ended the search."""
+    """Whether the tool calls that the contract allows were used up before the search ended by itself."""
     stopped: bool = False
     """Whether the attempt's budget ended the search, whatever it would still have brought."""
 
@@ -157,6 +161,19 @@ class Inquiry:
     def missing(self) -> tuple[str, ...]:
         """Return the terms of the question that the best passage lacks."""
         return self.question.terms if self.state is None else self.state.missing
+
+    @property
+    def cut_short(self) -> bool:
+        """Return whether a limit ended the search that could still have brought something.
+
+        The number of rounds is no limit in this sense: after so many, the search is over.
+        """
+        going_on = not self.rounds or self.rounds[-1].new_evidence > 0
+        return self.stopped or not self.queries or (self.limited and going_on)
+
+    def is_evidence(self, one: Support) -> bool:
+        """Return whether a candidate tells enough of the question to count as evidence, whatever else was found."""
+        return one.score / one.form >= EVIDENCE_FLOOR * OPEN_THRESHOLD
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term of the queries; the highest for one never met."""
@@ -197,7 +214,9 @@ class Inquiry:
         scores = [relevance(one) for one in self.ranked]
         enough = EVIDENCE_SHARE * max(scores, default=0.0)
         return {
-            one.candidate.key for one, score in zip(self.ranked, scores, strict=True) if score >= enough > 0
+            one.candidate.key
+            for one, score in zip(self.ranked, scores, strict=True)
+            if score >= enough > 0 and self.is_evidence(one)
         }
 
 
@@ -209,7 +228,9 @@ async def search_round(inquiry: Inquiry, reader: NotesReader, limits: ResearchLi
     if reader.exhausted:
         inquiry.limited = inquiry.stopped = True
         return False
-    if len(inquiry.rounds) >= limits.rounds or allowance < 1:
+    if len(inquiry.rounds) >= limits.rounds:
+        return False
+    if allowance < 1:
         inquiry.limited = True
         return False
     query = _query(inquiry)

@@ -358,3 +358,44 @@ async def test_the_example_notes(goal: dict[str, Any]) -> None:
     ]
     assert set(goal["disagreement"]["values"]) in sides
     assert goal["planted"]["text"] not in output.text
+
+
+@pytest.mark.parametrize(
+    ("lang", "question"),
+    [
+        ("en", "What is the capital of France?"),
+        ("en", "Who won the world cup in 1998?"),
+        ("en", "What is the boiling point of ethanol?"),
+        ("en", "How many moons does Jupiter have?"),
+        ("en", "When did the Roman empire fall?"),
+        ("en", "How does photosynthesis work?"),
+        ("zh", "法国的首都是哪里？"),
+        ("zh", "1998年世界杯冠军是谁？"),
+        ("zh", "木星有几颗卫星？"),
+        ("zh", "光合作用的原理是什么？"),
+    ],
+)
+async def test_what_the_notes_say_nothing_about_is_no_matter_of_a_limit(lang: Lang, question: str) -> None:
+    folder = ROOT / "examples" / f"notes-{lang}"
+    notes = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+    result = await research({"questions": [question]}, library(notes), lang=lang)
+    (left,) = result.output.open_questions
+    assert left.reason in {"not_found", "not_answerable"}, (left, [one.new_evidence for one in result.rounds])
+    assert left.searched
+
+
+async def test_used_up_calls_are_a_limit_while_the_search_still_finds_evidence() -> None:
+    notes = {
+        f"n{i}.md": f"# Part {i}\n\nThe insurance of the plant at Arby covers part {i}, which is old.\n"
+        for i in range(30)
+    }
+    question = "When does the insurance of the plant at Arby end?"
+    cut = await research({"questions": [question]}, library(notes), limits=ResearchLimits(tool_calls=1))
+    (left,) = cut.output.open_questions
+    assert cut.rounds[-1].new_evidence > 0
+    assert left.reason == "limit_reached"
+    alien = {"questions": ["When did the Roman empire fall?"]}
+    (left,) = (
+        await research(alien, library(notes), limits=ResearchLimits(tool_calls=1))
+    ).output.open_questions
+    assert left.reason in {"not_found", "not_answerable"}
