@@ -10,8 +10,9 @@ from agents.retrieval.tokens import terms
 from masks.domains import DomainId, DomainRegistry
 from masks.leaks.labels import RankedDomain
 
-DomainRanker = Callable[[str], Sequence[RankedDomain]]
-"""Ranks the leaves that a text belongs to, best first; empty for a text of no domain."""
+DomainRanker = Callable[[str], Sequence[RankedDomain] | None]
+"""Ranks the leaves that a text belongs to, best first; empty for a text of no domain, `None` for one that the notes
+don't speak of."""
 
 MAX_DOMAINS_PER_NODE: Final = 4
 """Domains that one sub-task requires at most: what one designed agent may hold as MAIN."""
@@ -55,10 +56,14 @@ class DomainFinder:
         """Return the domains that a sub-task about `text` requires, with relevances in (0, 1].
 
         The strongest has 1; others count in proportion. The words of the text and the notes whose headings match
-        it count alike. A text of no domain takes the domains of the notes at large.
+        it count alike. A text of no domain takes the domains of the notes at large; one that the notes don't speak
+        of requires none, since no domain would open an answer.
         """
+        ranked = self.rank(text)
+        if ranked is None:
+            return {}
         scores: dict[DomainId, float] = {}
-        for found in self.rank(text):
+        for found in ranked:
             _add(scores, found.domain, found.probability)
         for outline, weight in self._matching(text):
             for domain, share in self._domains_of(outline).items():
@@ -103,7 +108,7 @@ class DomainFinder:
             return (
                 {domain: count / total for domain, count in sorted(outline.domains.items())} if total else {}
             )
-        ranked = self.rank(" ".join((outline.title, *outline.headings)))
+        ranked = self.rank(" ".join((outline.title, *outline.headings))) or ()
         total = sum(found.probability for found in ranked)
         return {found.domain: found.probability / total for found in ranked} if total else {}
 

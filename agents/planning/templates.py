@@ -211,15 +211,11 @@ def _extract(task: ExtractTask, draft: PlanDraft) -> tuple[NodeId, ...]:
     lang = draft.lang
     columns = listing(task.columns, lang)
     table = draft.accept("table", say("accept_table", lang), "artefact_exists")
+    # Where the notes have to say what the rows are, a column without a single cell is what can be missing.
+    wanted = [field_name(row, column) for row in task.rows for column in task.columns] or task.columns
     fields = [
-        draft.accept(
-            "f",
-            say("accept_field", lang, text=field_name(row, column)),
-            "field_filled",
-            field_name=field_name(row, column),
-        )
-        for row in task.rows
-        for column in task.columns
+        draft.accept("f", say("accept_field", lang, text=name), "field_filled", field_name=name)
+        for name in wanted
     ]
     each = listing(task.rows, lang) or task.each or say("each_row", lang)
     found = draft.add(

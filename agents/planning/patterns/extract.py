@@ -50,6 +50,10 @@ _IN_NOTES_EN: Final = (
 _WHERE_EACH_EN = re.compile(rf"\s+(?:of|from|for|in|per)\s+{_EACH_EN}{_IN_NOTES_EN}", re.IGNORECASE)
 _PER_EN = re.compile(rf"\s+(?:per|by)\s+(?P<each>[A-Za-z][\w' -]*?){_IN_NOTES_EN}", re.IGNORECASE)
 """`revenue in 2024 and 2025 per branch`: at the end, and of a list of fields."""
+_PERIOD_KIND_EN = re.compile(
+    r"(?:(?:fiscal|calendar|financial|business)\s+)?(?:year|quarter|month|season)", re.IGNORECASE
+)
+"""`costs by year`: a row for each, while `price per kWh` is one field with its unit."""
 _WHERE_NAMED_EN = re.compile(
     rf"\s+(?:of|from|for|in)\s+(?!{PERIOD_AHEAD_EN})(?P<named>.+?){_IN_NOTES_EN}", re.IGNORECASE
 )
@@ -74,6 +78,8 @@ _HOW_MANY = re.compile(
     r"^(?:(?:each|every|all)(?:\s+(?:of\s+)?(?:the\s+)?)?\b|(?:每(?:一)?|所有|全部|各)(?:份|个|篇|条|项|座|台|家|名|次|笔|位|种|款)?(?:的)?)\s*",
     re.IGNORECASE,
 )
+_EACH_YEAR_ZH = re.compile(r"^(?:各个?|每一?|历|逐)(?P<kind>年度?|季度|月)[份度]?的?(?P<columns>[^的]+)$")
+"""`各年费用`: a row for each year."""
 _NAMED_ZH = re.compile(r"^(?P<named>.+)的(?P<columns>[^的]+)$")
 _BY_KIND_ZH = re.compile(
     r"^按照?(?:各|每个?)?(?P<kind>[^，,的]{1,10}?)(?:分别)?(?P<verb>提取|抽取|摘录|摘出|抽出|摘取|整理|列出|汇总|统计)(?P<rest>.+)$"
@@ -149,7 +155,12 @@ def _per(rest: str) -> ExtractTask | None:
     columns = _columns_en(rest[: found.start()]) if found else ()
     return (
         _task(columns, each=f"each {found['each'].strip()}")
-        if found and (len(columns) > 1 or any(map(names_year, columns)))
+        if found
+        and (
+            len(columns) > 1
+            or any(map(names_year, columns))
+            or _PERIOD_KIND_EN.fullmatch(found["each"].strip()) is not None
+        )
         else None
     )
 
@@ -179,6 +190,9 @@ def _chinese(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
 
 
 def _whose_zh(rest: str, listed: tuple[str, ...]) -> ExtractTask | None:
+    yearly = _EACH_YEAR_ZH.match(rest)
+    if yearly:
+        return _task(listed or _columns_zh(yearly["columns"]), each=f"各{yearly['kind']}")
     each = _EACH_ZH.match(rest)
     if each:
         whose, periods = split_periods(each["each"].strip())

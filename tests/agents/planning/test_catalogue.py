@@ -63,7 +63,10 @@ def ranker(library: NotesLibrary) -> NotesRanker:
 def test_a_domain_that_the_notes_do_not_have_is_not_required_for_an_ambiguous_word(tmp_path: Path) -> None:
     asked = REGISTRY.get(DATABASES).exemplars["en"][0]
     with_tables, without = tmp_path / "with", tmp_path / "without"
-    for folder, words in ((with_tables, "An index is fast."), (without, "The soup is hot.")):
+    for folder, words in (
+        (with_tables, "An index of a table is fast."),
+        (without, "The soup on the table is hot, by query."),
+    ):
         folder.mkdir()
         (folder / "a.md").write_text(f"# Guide\n\n{words}\n", encoding="utf-8")
     bare = tmp_path / "bare"
@@ -72,7 +75,7 @@ def test_a_domain_that_the_notes_do_not_have_is_not_required_for_an_ambiguous_wo
 
     def domains(folder: Path) -> list[str]:
         library = NotesLibrary.open(folder, labeller=BySubject())
-        return [found.domain for found in ranker(library)(asked)]
+        return [found.domain for found in ranker(library)(asked) or ()]
 
     assert domains(with_tables) == [DATABASES]
     assert DATABASES not in domains(without)
@@ -83,7 +86,15 @@ def test_domains_come_from_the_words_and_from_where_the_notes_speak_of_them(libr
     rank = ranker(library)
     # No exemplar shares a trigram with the question, so the found section decides.
     ranked = rank("soup")
+    assert ranked is not None
     assert ranked[0].domain == COOKING
     assert sum(found.probability for found in ranked) <= 1
     assert [found.probability for found in ranked] == sorted((f.probability for f in ranked), reverse=True)
     assert rank("  ") == ()
+
+
+def test_a_text_that_the_notes_do_not_speak_of_is_told_from_one_of_no_domain(library: NotesLibrary) -> None:
+    rank = ranker(library)
+    assert rank("marathon medal") is None
+    assert rank("Nothing marathon") is None, "one term of two, the frequent one"
+    assert rank("misc") == ()
