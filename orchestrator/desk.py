@@ -28,7 +28,7 @@ from orchestrator.core.report import REPORT, DeliveredReport
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.shell.cancelling import cancel_left_behind
-from orchestrator.shell.inbox import ANSWER
+from orchestrator.shell.inbox import ANSWER, answer_name
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.runs import append, load, post
 from orchestrator.shell.store.errors import HeadMoved, RunBusy
@@ -117,7 +117,7 @@ def answer(desk: Desk, request: str, reply: Answer, *, by: str) -> Request:
     check_answer(wanted, reply)
     _check_names(desk, state, reply)
     document = {"request": request, "answer": ANSWER.dump_python(reply, mode="json"), "by": by}
-    post(desk.store, run, "answer", document, dedup=f"answer:{request}")
+    post(desk.store, run, "answer", document, dedup=answer_name(wanted))
     return wanted
 
 

@@ -53,6 +53,7 @@ from orchestrator.core.events import (
     Event,
     ExecutorTookOver,
     FailureRemembered,
+    MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -199,6 +200,7 @@ def _concerned(state: RunState, event: Event) -> Iterable[NodeId]:
             | AttemptProduced()
             | FailureRemembered()
             | RequestOpened()
+            | MessageRefused()
             | RunSuspended()
             | ReviewReopened()
             | RunEnded()

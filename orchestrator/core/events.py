@@ -341,6 +341,20 @@ class RequestOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRefused:
+    """A message of another process led to nothing, because it was not written as its kind or its request asks."""
+
+    kind: str
+    """What it called itself: `answer`, `pause`, `continue`, `cancel`, or what nobody knows."""
+    request: RequestId | None
+    """The open request that it was to answer, where it names one."""
+    by: str
+    why: str
+    """In English, for whoever wrote the message by program."""
+    type: Literal["message.refused"] = "message.refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAnswered:
     """A person answered."""
 
@@ -414,6 +428,7 @@ Body = (
     | Backtracked
     | FailureRemembered
     | RequestOpened
+    | MessageRefused
     | RequestAnswered
     | RunSuspended
     | ReviewReopened

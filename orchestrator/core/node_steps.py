@@ -22,6 +22,7 @@ from orchestrator.core.events import (
     Backtracked,
     BlockageClassified,
     CallReturned,
+    MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -210,6 +211,15 @@ def asked(state: RunState, body: RequestOpened) -> RunState:
         requests_opened=state.requests_opened + 1,
     )
     return with_node(state, node)
+
+
+def refused(state: RunState, body: MessageRefused) -> RunState:
+    """Note at an open request that an answer to it could not be taken; it stays open."""
+    request = state.requests.get(body.request) if body.request is not None else None
+    if request is None:
+        return state
+    noted = replace(request, refused=(*request.refused, body.why))
+    return replace(state, requests=state.requests.insert(noted.id, noted))
 
 
 def answered(state: RunState, body: RequestAnswered) -> RunState:

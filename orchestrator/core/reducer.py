@@ -28,6 +28,7 @@ from orchestrator.core.events import (
     Event,
     ExecutorTookOver,
     FailureRemembered,
+    MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -81,6 +82,7 @@ STEPS: Final[Mapping[type[Body], Step]] = {
     RetryScheduled: node_steps.retry_scheduled,
     Backtracked: node_steps.backtracked,
     RequestOpened: node_steps.asked,
+    MessageRefused: node_steps.refused,
     RequestAnswered: node_steps.answered,
 }
 """One step per type of event. A test compares it with the union `Body`: a new type without a step fails there."""

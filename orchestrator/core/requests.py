@@ -75,6 +75,8 @@ class Request:
     """For reason `source_changed`: the cited sources that are no longer what was read."""
     schema: Mapping[str, JsonValue] = field(default_factory=dict)
     """The JSON schema of its answers, for whoever answers by program: see `answer_schema`."""
+    refused: tuple[str, ...] = ()
+    """Why answers that were written to it could not be taken, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from orchestrator.core.events import (
     CallReturned,
     Event,
     ExecutorTookOver,
+    MessageRefused,
     ReviewReopened,
     RunContinued,
     RunEnded,
@@ -49,7 +50,7 @@ from orchestrator.core.state import ENDED, NodeState, RunState
 from orchestrator.core.transition import ACTIVE, is_running
 from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
 from orchestrator.shell.decisions import event_of
-from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for
+from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for, refusal
 from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
 from orchestrator.shell.store.errors import StoreError
@@ -341,12 +342,15 @@ class RunExecutor:
                 self._facts.put_nowait(None)
 
     def _asked_for(self, message: InboxMessage) -> Body | None:
-        """What a message leads to; one that can't be read is said and folded away, or it would stop every resume."""
+        """What a message leads to; one that can't be read is refused in the log, or it would stop every resume."""
+        state = self._journal.state
         try:
-            return asked_for(self._journal.state, message)
+            body = asked_for(state, message)
         except UnreadableMessage as error:
-            _LOG.warning("ignored: %s", error)
-            return None
+            _LOG.warning("refused: %s", error)
+            body = refusal(state, message, str(error))
+        # Nothing follows the end of a run but its end.
+        return None if isinstance(body, MessageRefused) and state.status in ENDED else body
 
     def _record(
         self,

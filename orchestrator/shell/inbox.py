@@ -11,7 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from agents.json_schema import schema_problems
 from agents.spec import AgentId
-from orchestrator.core.events import Body, CancelRequested, RequestAnswered, RunContinued, RunPaused
+from orchestrator.core.events import (
+    Body,
+    CancelRequested,
+    MessageRefused,
+    RequestAnswered,
+    RunContinued,
+    RunPaused,
+)
 from orchestrator.core.ids import RequestId
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import RunState
@@ -67,12 +74,34 @@ class UnreadableMessage(ValueError):
     """A message whose kind is unknown or whose payload is not of its kind's shape; it can lead to no event."""
 
 
+def answer_name(request: Request) -> str:
+    """Return the name under which an answer is posted: two at once are told apart, and a refused one bars no other."""
+    return f"answer:{request.id}" + (f":{len(request.refused) + 1}" if request.refused else "")
+
+
+def refusal(state: RunState, message: InboxMessage, why: str) -> MessageRefused:
+    """Return the event that says why `message` leads to nothing, with the open request that it names, if it does."""
+    try:
+        written = json.loads(message.payload)
+    except ValueError:
+        written = None
+    named = written if isinstance(written, dict) else {}
+    request, by = named.get("request"), named.get("by")
+    known = state.requests.get(RequestId(request)) if isinstance(request, str) else None
+    return MessageRefused(
+        kind=message.kind,
+        request=known.id if known is not None else None,
+        by=by if isinstance(by, str) else "unknown",
+        why=why,
+    )
+
+
 def asked_for(state: RunState, message: InboxMessage) -> Body | None:
     """Return the event that a message of another process asks for, or `None` when it no longer applies.
 
     Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by"}`. An answer counts
     only while its request is open and only if it is one of the choices, written as the request's schema asks; the first
-    valid one wins. Raises `UnreadableMessage`.
+    valid one wins, and one that does not fit its open request is refused. Raises `UnreadableMessage`.
     """
     match message.kind:
         case "pause":
@@ -106,16 +135,18 @@ def _read(shape: TypeAdapter[M], message: InboxMessage) -> M:
         ) from error
 
 
-def _answered(state: RunState, message: InboxMessage, given: Answering) -> RequestAnswered | None:
+def _answered(
+    state: RunState, message: InboxMessage, given: Answering
+) -> RequestAnswered | MessageRefused | None:
     request = state.requests.get(given.request)
     if request is None:
         return None
     try:
         check_answer(request, given.answer)
-    except InvalidAnswer:
-        return None
+    except InvalidAnswer as invalid:
+        return refusal(state, message, str(invalid))
     if given.answer.agent and AgentId(given.answer.agent) not in state.agents:
-        return None
+        return refusal(state, message, f"{given.answer.agent!r} is no agent of the run")
     _check_written(request, message)
     return RequestAnswered(request=request.id, node=request.node, answer=given.answer, by=given.by)
 

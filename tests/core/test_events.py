@@ -61,6 +61,7 @@ from orchestrator.core.events import (
     ExecutorTookOver,
     FailureRemembered,
     ForkPoint,
+    MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -252,6 +253,7 @@ BODIES: tuple[Body, ...] = (
     ),
     FailureRemembered(key="k"),
     RequestOpened(request=REQUEST),
+    MessageRefused(kind="answer", request=RequestId("r-1.q1"), by="ann", why="no choice"),
     RequestAnswered(
         request=REQUEST.id,
         node=n("b"),

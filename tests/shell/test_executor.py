@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -23,6 +24,7 @@ from orchestrator.core.events import (
     CallReturned,
     Event,
     ExecutorTookOver,
+    MessageRefused,
     ProposalApproved,
     ProposalDrafted,
     RequestOpened,
@@ -35,6 +37,7 @@ from orchestrator.core.reducer import initial
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempts import AttemptJob, Finished
 from orchestrator.shell.executor import MakeDelivery, RunExecutor
+from orchestrator.shell.inbox import answer_name
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import LocalDispatcher
@@ -358,7 +361,7 @@ async def test_two_questions_that_wait_side_by_side_have_two_names() -> None:
     assert asked == [(f"{RUN}.q1", "a"), (f"{RUN}.q2", "b")]
 
 
-async def test_a_message_that_nobody_can_read_is_folded_away_and_said(
+async def test_a_message_that_nobody_can_read_is_refused_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     theatre = Theatre(proposal(plan("a>b")))
@@ -367,9 +370,34 @@ async def test_a_message_that_nobody_can_read_is_folded_away_and_said(
     done = await theatre.run()
     assert done.status == "completed"
     assert theatre.store.pending(RUN) == ()
-    assert [line.split(":")[0] for line in caplog.messages] == ["ignored", "ignored"]
+    refused = theatre.bodies(MessageRefused)
+    assert [(body.kind, body.request) for body in refused] == [("answer", None), ("dance", None)]
+    assert [line.split(":")[0] for line in caplog.messages] == ["refused", "refused"]
     assert "is no 'answer'" in caplog.messages[0]
     assert "unknown kind 'dance'" in caplog.messages[1]
+
+
+async def test_a_refused_answer_is_noted_at_its_request_and_bars_no_other() -> None:
+    theatre = Theatre(proposal(plan("", lone="a"), roster=SOLO))
+    died_after(theatre, begun("a"), failed("a", "refused"))
+    suspended = await theatre.run()
+    (request,) = suspended.requests.values()
+    name = answer_name(request)
+    bad = json.dumps({"request": request.id, "answer": {"choice": "abandn"}, "by": "ann"})
+    theatre.store.post(RUN, "answer", bad, name)
+    again = await theatre.run()
+    assert again.status == "suspended"
+    (noted,) = again.requests.values()
+    assert noted.id == request.id
+    assert len(noted.refused) == 1
+    assert "choice" in noted.refused[0]
+    (refused,) = theatre.bodies(MessageRefused)
+    assert (refused.request, refused.by) == (request.id, "ann")
+    assert answer_name(noted) != name
+    theatre.store.post(RUN, "answer", bad.replace("abandn", "abandon"), answer_name(noted))
+    done = await theatre.run()
+    assert done.requests.get(request.id) is None
+    assert done.node(n("a")).status == "skipped"
 
 
 async def test_a_bug_while_delivering_ends_the_run_with_its_trace() -> None:

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core.events import CancelRequested, RequestAnswered, RunContinued, RunPaused
+from orchestrator.core.events import (
+    CancelRequested,
+    MessageRefused,
+    RequestAnswered,
+    RunContinued,
+    RunPaused,
+)
 from orchestrator.core.requests import Answer
 from orchestrator.shell.inbox import ANSWER, UnreadableMessage, asked_for
 from orchestrator.shell.store.rows import InboxMessage
@@ -62,10 +68,16 @@ def test_an_answer_is_taken_while_its_request_is_open() -> None:
         {"choice": "set_mask", "agent": "A1", "domain": "law.contracts", "value": 120},
     ],
 )
-def test_what_is_no_choice_of_the_request_is_dropped(answer: object) -> None:
+def test_what_is_no_choice_of_the_request_is_refused(answer: object) -> None:
     run = suspended()
     (request,) = run.requests()
-    assert asked_for(run.state, message("answer", request=request.id, answer=answer, by="ann")) is None
+    refused = asked_for(run.state, message("answer", request=request.id, answer=answer, by="ann"))
+    assert isinstance(refused, MessageRefused)
+    assert (refused.kind, refused.request, refused.by) == ("answer", request.id, "ann")
+
+
+def test_an_answer_to_a_question_that_is_not_open_is_dropped() -> None:
+    run = suspended()
     assert asked_for(run.state, message("answer", request="r-test.q9", answer={"choice": "retry"})) is None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from agents.citations import find_anchors
 from agents.evidence import Claim, ClaimId, Evidence, EvidenceId, Source, SourceId, with_leak
-from agents.results import OpenQuestion, WorkMode, WorkOutput
+from agents.results import OpenQuestion, OpenReason, WorkMode, WorkOutput
 from graphs.contract import Lang
 from graphs.plan import NodeId, natural_key
 from masks.leaks.provenance import Leak
@@ -24,10 +25,13 @@ from orchestrator.core.report.contents import (
     NodeConfidence,
     ReportedConflict,
 )
+from orchestrator.core.same_question import same_question
 
 TITLE_LENGTH = 120
 """Characters of a title that is made from a goal."""
 
+_TELLING: Final[tuple[OpenReason, ...]] = ("domain_closed", "limit_reached", "not_answerable", "not_found")
+"""Where several sub-tasks left a question open: the reason that a person can do most about."""
 _TITLE_LINE = re.compile(r"\A\s*#[ \t]+(?P<title>[^\n]+?)[ \t]*(?:\n|\Z)")
 
 
@@ -239,10 +243,27 @@ def _citation(
 
 
 def _open_questions(ordered: Sequence[TerminalOutput]) -> tuple[OpenQuestion, ...]:
-    found: dict[OpenQuestion, None] = {}
-    for terminal in ordered:
-        found |= dict.fromkeys(terminal.output.open_questions)
+    """Give each question once, with all that was searched for it."""
+    found: list[OpenQuestion] = []
+    for question in (each for terminal in ordered for each in terminal.output.open_questions):
+        known = next(
+            (n for n, one in enumerate(found) if same_question(one.question, question.question)), None
+        )
+        if known is None:
+            found.append(question)
+        else:
+            found[known] = _both(found[known], question)
     return tuple(found)
+
+
+def _both(first: OpenQuestion, second: OpenQuestion) -> OpenQuestion:
+    return replace(
+        first,
+        reason=min(first.reason, second.reason, key=_TELLING.index),
+        searched=tuple(dict.fromkeys([*first.searched, *second.searched])),
+        nearest=first.nearest or second.nearest,
+        closed=tuple(dict.fromkeys([*first.closed, *second.closed])),
+    )
 
 
 def _conflicts(

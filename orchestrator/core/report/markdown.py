@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from agents.citations import find_anchors
+from agents.citations import find_anchors, one_line
 from agents.evidence import LeakMark
 from agents.results import ClosedDomain, OpenQuestion
 from graphs.contract import Lang
@@ -21,11 +21,15 @@ from orchestrator.core.report.contents import (
 )
 from orchestrator.core.report.escaping import inert, inert_lines, inert_part, without_bar_escapes
 from orchestrator.core.report.wording import WORDS, confidence_words, verdict_words
+from orchestrator.core.same_question import same_question
 
 DomainNames = Mapping[str, str]
 """Names of knowledge domains by id, in the language of the rendering; a domain without one is shown by its id."""
 
 _BLOCK_BREAK = re.compile(r"\n[ \t]*\n")
+_DASH = " — "
+_OPEN_HEADS = {f"## {words.open_questions}" for words in WORDS.values()}
+"""What a list of open questions stands under, in the languages that a worker may have written it in."""
 
 
 def render_markdown(report: DeliveredReport, lang: Lang, *, domain_names: DomainNames | None = None) -> str:
@@ -33,7 +37,8 @@ def render_markdown(report: DeliveredReport, lang: Lang, *, domain_names: Domain
 
     Headings and connecting words are in `lang`, the text stays as delivered. Citations are numbers in brackets; a claim
     that carries leaks has a footnote each, `[^L1]`. Open questions and conflicts that the text itself shows in full are
-    not repeated. Text of sources is escaped: it can't change the structure, and links in it are inert.
+    not repeated; a list of open questions in the text is dropped for the one of the report. Text of sources is escaped:
+    it can't change the structure, and links in it are inert.
     """
     page = _Page(report, lang, domain_names or {})
     sections = [
@@ -63,6 +68,7 @@ class _Page:
         self._footnotes = {mark: f"L{n}" for n, mark in enumerate(dict.fromkeys(marks), start=1)}
         self._by_claim = {citation.claim: citation for citation in report.citations}
         self._by_number = {citation.number: citation for citation in report.citations}
+        self._body = _without_open_lists(report.body, report.open_questions)
 
     def head(self) -> str:
         report, words = self._report, self._words
@@ -77,7 +83,7 @@ class _Page:
         return f"{head}\n\n{words.verified_means}" if quoted else head
 
     def text(self) -> str:
-        rendered = render_text(self._report.body, self._by_claim, self._cite).strip()
+        rendered = render_text(self._body, self._by_claim, self._cite).strip()
         in_body = {found.claim for found in find_anchors(self._report.body)}
         rows = [
             f"- {inert(name)}{self._words.colon}{render_text(value, self._by_claim, self._cite).strip()}"
@@ -90,7 +96,7 @@ class _Page:
         rows = [
             self._open_question(question)
             for question in self._report.open_questions
-            if not _shows_question(self._report.body, question)
+            if not _shows_question(self._body, question)
         ]
         return self._section(self._words.open_questions, rows)
 
@@ -243,10 +249,39 @@ def _shown(citation: Citation) -> str:
     return f"“{words}”" if is_exact_quote(citation) else words
 
 
+def _without_open_lists(body: str, questions: Sequence[OpenQuestion]) -> str:
+    """Return the text without its own lists of questions that the report lists as open: each is said once."""
+    asked = [one_line(question.question) for question in questions]
+    blocks = _BLOCK_BREAK.split(body)
+    kept: list[str] = []
+    at = 0
+    while at < len(blocks):
+        listed = blocks[at + 1].strip().splitlines() if at + 1 < len(blocks) else []
+        if blocks[at].strip() in _OPEN_HEADS and listed and all(_opens(line, asked) for line in listed):
+            at += 2
+            continue
+        kept.append(blocks[at])
+        at += 1
+    return "\n\n".join(kept)
+
+
+def _opens(line: str, asked: Sequence[str]) -> bool:
+    """Say whether a line of a list names one of the open questions, whatever it says of it behind a dash."""
+    if not line.startswith("- "):
+        return False
+    parts = line[2:].split(_DASH)
+    named = [_DASH.join(parts[:count]) for count in range(1, len(parts) + 1)]
+    return any(same_question(one, question) for one in named for question in asked)
+
+
 def _shows_question(body: str, question: OpenQuestion) -> bool:
-    """Say whether the text names the question as open: with every query made and every domain that closes it."""
+    """Say whether the text names the question as open: with every query made and every domain that closes it.
+
+    Workers write questions and queries on one line, with brackets that could pass for anchors defused.
+    """
     closed = [one.domain for one in question.closed]
-    return all(part in body for part in (question.question, *question.searched, *closed))
+    wanted = (question.question, *question.searched, *closed)
+    return all(part in body or one_line(part) in body for part in wanted)
 
 
 def _anchored(block: str) -> list[str]:

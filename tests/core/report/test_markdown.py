@@ -145,6 +145,51 @@ def test_open_questions_and_conflicts_that_the_text_shows_are_not_repeated() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("head", "lang"), [("Open questions", "en"), ("Open questions", "zh"), ("未解决的问题", "en")]
+)
+def test_each_open_question_is_listed_once_whoever_listed_it(head: str, lang: Lang) -> None:
+    """Two last sub-tasks left the same question open, each with a list of its own."""
+    first = OpenQuestion(
+        question="Who pays?",
+        reason="not_found",
+        searched=("[mask leak] pay", "two  spaces"),
+        nearest="a.md:1",
+    )
+    second = OpenQuestion(question="who pays？", reason="not_answerable", searched=("budget",))
+    text = f"- x {anchor(OPENED.claim.id)}\n\n## {head}\n\n- "
+    report = delivered(
+        terminal("n5", output([OPENED], f"{text}Who pays? — nothing · searched: y", open_questions=(first,))),
+        terminal("n6", output([OPENED], f"{text}who pays？", open_questions=(second,))),
+    )
+    shown = render_markdown(report, lang)
+
+    assert _words(shown).lower().count("who pays") == 1
+    wanted = {"en": "Open questions", "zh": "未解决的问题"}[lang]
+    assert [one for one in _headings(shown) if one in ("Open questions", "未解决的问题")] == [wanted]
+    (open_question,) = report.open_questions
+    assert open_question.searched == ("[mask leak] pay", "two  spaces", "budget")
+    assert (open_question.reason, open_question.nearest) == ("not_answerable", "a.md:1")
+
+
+def test_a_list_under_that_heading_that_holds_anything_else_is_text() -> None:
+    question = OpenQuestion(question="Who pays?", reason="not_found", searched=("pay",))
+    text = f"- x {anchor(OPENED.claim.id)}\n\n## Open questions\n\n- Who pays? — nothing\n- And why now?"
+    shown = render_markdown(
+        delivered(terminal("n5", output([OPENED], text, open_questions=(question,)))), "en"
+    )
+    assert "And why now?" in shown
+
+
+def test_a_question_that_the_text_shows_with_its_brackets_defused_is_not_repeated() -> None:
+    question = OpenQuestion(question="What is [mask leak] here?", reason="not_found", searched=("[^c-1  x",))
+    text = "Open: What is (mask leak] here? Searched: (^c-1 x"
+    shown = render_markdown(
+        delivered(terminal("n5", output([OPENED], text, open_questions=(question,)))), "en"
+    )
+    assert "Open questions" not in _headings(shown)
+
+
 def test_leaks_of_the_run_are_listed_with_span_and_place() -> None:
     leak = Leak(
         agent="A2",

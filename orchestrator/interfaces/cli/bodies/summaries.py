@@ -127,6 +127,7 @@ def request_document(request: Request) -> dict[str, Any]:
         "sources": list(request.sources),
         "closed": {agent: list(domains) for agent, domains in request.closed.items()},
         "schema": answer_schema(request.choices),
+        "refused": list(request.refused),
         "attempts": [
             {
                 "generation": row.generation,
@@ -154,6 +155,14 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
     for row in request.attempts:
         repair = f" · {row.repair}" if row.repair else ""
         lines.append(f"    {row.generation}.{row.attempt}  {row.agent}  {row.outcome}{repair}")
+    for why in request.refused:
+        lines.append(
+            pick(
+                lang,
+                f"  an answer was refused: {one_line(why, 300)}",
+                "  有一条回答不符合要求，未被采纳；请重新回答",
+            )
+        )
     lines.append(pick(lang, "  choices:", "  选项："))
     for choice in request.choices:
         lines.append(f"    {CHOICES[choice][lang]}")

@@ -26,6 +26,7 @@ from orchestrator.core.events import (
     Event,
     ExecutorTookOver,
     FailureRemembered,
+    MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
     NodesSkipped,
@@ -120,7 +121,7 @@ class Narrator:
                 | Backtracked()
             ):
                 return (self._node(body, event, state),)
-            case RequestOpened() | RequestAnswered() | RunSuspended() | ReviewReopened():
+            case RequestOpened() | MessageRefused() | RequestAnswered() | RunSuspended() | ReviewReopened():
                 return (self._person(body),)
             case _:
                 return self._run(body, state)
@@ -302,7 +303,9 @@ class Narrator:
         )
         return Change(fields=fields, sentence=one_line(said, _SENTENCE), node=plan.node, weight="attention")
 
-    def _person(self, body: RequestOpened | RequestAnswered | RunSuspended | ReviewReopened) -> Change:
+    def _person(
+        self, body: RequestOpened | MessageRefused | RequestAnswered | RunSuspended | ReviewReopened
+    ) -> Change:
         match body:
             case RequestOpened(request=request):
                 fields: tuple[tuple[str, object], ...] = (
@@ -327,6 +330,20 @@ class Narrator:
                     f"{body.request} 已回答：{body.answer.choice}",
                 )
                 return Change(fields=fields, sentence=said, node=body.node)
+            case MessageRefused():
+                about = body.request or body.kind
+                fields = (
+                    ("message", body.kind),
+                    ("state", "refused"),
+                    ("request", body.request),
+                    ("by", body.by),
+                    ("why", body.why),
+                )
+                said = self._pick(
+                    f"{about}: what {body.by} wrote was refused: {body.why}",
+                    f"{about}：{body.by} 写入的内容不符合要求，未被采纳",
+                )
+                return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
             case RunSuspended():
                 fields = (("run", "suspended"), ("requests", body.requests))
                 said = self._pick(
