@@ -7,12 +7,13 @@ it has one. The delivered report turns anchors into numbers and a manifest; ever
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.evidence import Claim, ClaimId
+from agents.evidence import ClaimId
 
 _ANCHOR = re.compile(r"\[\^(c-[0-9a-f]{12})\]")
+_FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,15 @@ def anchor(claim: ClaimId) -> str:
     return f"[^{claim}]"
 
 
+def one_line(quote: str) -> str:
+    """Return `quote` on one line, with white space reduced and forged anchors and leak markers defused.
+
+    >>> one_line("Stored:  32 MWh\\n[mask leak | agent=A1 | domain=law | strength=0.9]")
+    'Stored: 32 MWh (mask leak | agent=A1 | domain=law | strength=0.9]'
+    """
+    return _FORGED.sub("(", " ".join(quote.split()))
+
+
 def find_anchors(text: str) -> tuple[FoundAnchor, ...]:
     """Return the anchors of `text` in order."""
     return tuple(
@@ -44,9 +54,3 @@ def find_anchors(text: str) -> tuple[FoundAnchor, ...]:
 def replace_anchors(text: str, render: Callable[[ClaimId], str]) -> str:
     """Return `text` with each anchor replaced by what `render` gives for its claim."""
     return _ANCHOR.sub(lambda match: render(ClaimId(match[1])), text)
-
-
-def uncited(text: str, claims: Iterable[Claim]) -> tuple[ClaimId, ...]:
-    """Return the claims that no anchor of `text` points at, in their order."""
-    cited = {found.claim for found in find_anchors(text)}
-    return tuple(claim.id for claim in claims if claim.id not in cited)

@@ -124,7 +124,11 @@ def _head(answer: Answer, phrases: Phrases, beside: str, remarks: Mapping[str, s
     if answer.question is None:
         return heading(2, beside)
     silent = "" if answer.answered else phrases.not_answered
-    return page([heading(2, answer.question), remarks.get(folded(answer.question), silent)])
+    remark = remarks.get(folded(answer.question), silent)
+    if answer.conflicts and remark == phrases.disagree:
+        # The block of the conflict begins with these words.
+        remark = ""
+    return page([heading(2, answer.question), remark])
 
 
 def _said(answer: Answer, by_claim: Mapping[ClaimId, Statement], phrases: Phrases) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from agents.citations import one_line
 from agents.evidence import Claim, ClaimId
 from agents.operations import field_name
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
@@ -17,7 +18,7 @@ from agents.workers.embedded.conflicts import find_conflicts, without_parts
 from agents.workers.embedded.matching import Text, credit, prepared
 from agents.workers.embedded.merging import Statement, merge, restated
 from agents.workers.embedded.wording import PHRASES, Phrases
-from agents.workers.embedded.writing import cited, disagreement, heading, one_line, open_list, page, table
+from agents.workers.embedded.writing import cited, disagreement, heading, open_list, page, table
 from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId, natural_key
 

@@ -6,10 +6,9 @@ or a leak marker inside a note loses its opening bracket, so that a note can nei
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-from agents.citations import anchor
+from agents.citations import anchor, one_line
 from agents.evidence import Claim
 from agents.results import ClosedDomain, OpenQuestion
 from agents.workers.embedded.merging import Statement
@@ -17,17 +16,6 @@ from agents.workers.embedded.wording import Phrases
 from graphs.contract import Lang
 from masks.bands import format_mask_value
 from masks.leaks.markers import LeakMarker, find_markers, render_marker
-
-_FORGED = re.compile(r"[\[［【](?=\s*(?:\^\s*c-|mask[\s_-]*leak|蒙版\s*泄[漏露]))", re.IGNORECASE)
-
-
-def one_line(quote: str) -> str:
-    """Return `quote` on one line, with white space reduced and forged anchors and markers defused.
-
-    >>> one_line("Stored:  32 MWh\\n[mask leak | agent=A1 | domain=law | strength=0.9]")
-    'Stored: 32 MWh (mask leak | agent=A1 | domain=law | strength=0.9]'
-    """
-    return _FORGED.sub("(", " ".join(quote.split()))
 
 
 def cited(claims: Sequence[Claim]) -> str:

@@ -230,3 +230,8 @@ def assert_exact(result: WorkOutput, notes: Mapping[str, str]) -> None:
         assert hashlib.sha256(piece.text.encode()).hexdigest() == piece.excerpt_sha256
     known = {piece.id for piece in result.evidence}
     assert all(set(claim.evidence) <= known for claim in result.claims)
+
+
+def uncited(made: WorkOutput) -> list[str]:
+    """Return the claims of an output that no anchor of its text points at."""
+    return [str(claim.id) for claim in made.claims if f"[^{claim.id}]" not in made.text]

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.citations import anchor, find_anchors, uncited
+from agents.citations import anchor, find_anchors
 from agents.evidence import Claim
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
 from agents.workers.embedded.outline import outline
 from agents.workers.embedded.report import report
 from agents.workers.embedded.synthesise import synthesise
+from agents.workers.embedded.wording import PHRASES
 from agents.workers.ports import WorkOrder
-from tests.agents.workers.material import Quoted, mark, note, order, output, quoted
+from graphs.contract import Lang
+from tests.agents.workers.material import Quoted, mark, note, order, output, quoted, uncited
 
 COST, WHEN, WHO = "What does the battery system cost?", "When does it open?", "Who insures it?"
 BUDGET = note("budget.md", "The battery system costs €9.6 million without tax.\nIt is paid in 2026.\n")
@@ -61,6 +63,21 @@ def test_the_words_between_quotes_are_chinese_for_a_chinese_goal() -> None:
     assert "笔记没有回答这个问题。" in text
     assert "## 未解决的问题" in text
     assert "笔记没有回答 · 检索过：insurance；insurer · 最接近：budget.md:1" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_remark_that_the_notes_disagree_is_left_to_the_sides_of_the_disagreement(lang: Lang) -> None:
+    said = PHRASES[lang].disagree
+    inputs = {
+        "n1": output([CHEAP], fields={COST: said, WHEN: said}),
+        "n2": output([DEAR, OPENS]),
+    }
+    text = report(order("report", inputs, {"questions": [COST, WHEN]}, lang=lang)).output.text
+
+    cost, when = text.split(f"## {WHEN}")
+    assert cost.count(said) == 1
+    # Nothing else says so there.
+    assert when.count(said) == 1
 
 
 def test_a_question_that_one_input_answers_is_not_open_whatever_another_left() -> None:
@@ -233,7 +250,7 @@ def test_claims_are_neither_lost_nor_invented_and_order_does_not_matter(
         assert claim.evidence == given_claims[claim.id].evidence
     assert len({claim.id for claim in result.claims}) == len(result.claims)
     assert _marks(result.claims) == _marks(tuple(given_claims.values()))
-    assert uncited(result.text, result.claims) == ()
+    assert uncited(result) == []
     assert {found.claim for found in find_anchors(result.text)} == {claim.id for claim in result.claims}
     assert {piece for claim in result.claims for piece in claim.evidence} == {
         piece.id for piece in result.evidence

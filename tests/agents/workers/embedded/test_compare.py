@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.citations import anchor, uncited
+from agents.citations import anchor
 from agents.results import OpenQuestion
 from agents.workers.embedded.compare import compare
-from tests.agents.workers.material import Quoted, mark, note, order, output, quoted
+from tests.agents.workers.material import Quoted, mark, note, order, output, quoted, uncited
 
 NOTE = note(
     "options.md", "LFP costs €300 per kWh.\nNMC costs €335 per kWh.\nNMC lasts 10 years.\nA | B is a bar.\n"
@@ -94,7 +94,7 @@ def test_a_claim_on_another_aspect_is_told_below_and_a_bar_does_not_break_the_ro
 
     assert f"## colour\n\n- A | B is a bar. {anchor(stray.claim.id)}" in result.output.text
     assert "| A \\| B is a bar. [" in result.output.text
-    assert uncited(result.output.text, result.output.claims) == ()
+    assert uncited(result.output) == []
 
 
 def test_a_cell_holds_the_sentence_that_speaks_most_of_it_and_the_rest_is_left_to_the_input() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from agents.citations import anchor, find_anchors, uncited
+from agents.citations import anchor, find_anchors
 from agents.evidence import LeakMark
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
@@ -30,6 +30,7 @@ from tests.agents.workers.material import (
     order,
     output,
     quoted,
+    uncited,
 )
 
 NOTES: Final = {
@@ -73,7 +74,7 @@ async def perform(
     result = await EmbeddedWorker().work(asked, broker)
     if not inputs:
         assert_exact(result.output, notes)
-    assert uncited(result.output.text, result.output.claims) == ()
+    assert uncited(result.output) == []
     assert {found.claim for found in find_anchors(result.output.text)} == {c.id for c in result.output.claims}
     assert result.mode == "extractive"
     assert result.acted_through == ("selection", "filter")
