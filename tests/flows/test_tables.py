@@ -71,3 +71,22 @@ def test_a_comparison_leaves_an_aspect_open_that_the_notes_lack(
     assert all(question.searched for question in report.open_questions)
     assert done.status == ("completed" if allow_unresolved else "partial"), done.gaps
     assert len(done.gaps) == (0 if allow_unresolved else len(absent))
+
+
+EXTRACTING: dict[Lang, tuple[str, str]] = {
+    "en": ("Extract a table with the insurance premiums for 2031", "insurance premiums for 2031"),
+    "zh": ("提取2031年的保险费，做成表格", "2031年保险费"),
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("allow_unresolved", [True, False])
+def test_a_table_without_a_single_cell_is_no_completed_run(
+    shop: Workshop, tmp_path: Path, lang: Lang, allow_unresolved: bool
+) -> None:
+    goal, column = EXTRACTING[lang]
+    done, report = finished(shop, goal, tmp_path / "n", FOLDERS[lang], allow_unresolved=allow_unresolved)
+    assert [question.question for question in report.open_questions] == [column]
+    assert report.open_questions[0].reason in {"not_found", "not_answerable"}
+    assert done.status == ("completed" if allow_unresolved else "partial"), done.gaps
+    assert len(done.gaps) == (0 if allow_unresolved else 1)

@@ -78,7 +78,9 @@ _HOW_MANY = re.compile(
     r"^(?:(?:each|every|all)(?:\s+(?:of\s+)?(?:the\s+)?)?\b|(?:每(?:一)?|所有|全部|各)(?:份|个|篇|条|项|座|台|家|名|次|笔|位|种|款)?(?:的)?)\s*",
     re.IGNORECASE,
 )
-_EACH_YEAR_ZH = re.compile(r"^(?:各个?|每一?|历|逐)(?P<kind>年度?|季度|月)[份度]?的?(?P<columns>[^的]+)$")
+_EACH_YEAR_ZH = re.compile(
+    r"^(?:各个?|每一?|历|逐)(?P<kind>年度?(?![级龄代轻])|季度|月份)的?(?P<columns>[^的]+)$"
+)
 """`各年费用`: a row for each year."""
 _NAMED_ZH = re.compile(r"^(?P<named>.+)的(?P<columns>[^的]+)$")
 _BY_KIND_ZH = re.compile(

@@ -17,12 +17,13 @@ from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
 from agents.workers.embedded.conflicts import disagree
+from agents.workers.embedded.field_answers import names_all
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Material, Passage
 from agents.workers.embedded.note_tables import NoteRow, holds_table, rows_with, tells
 from agents.workers.embedded.question import read_question
 from agents.workers.embedded.selection import Weighted, admit
-from agents.workers.embedded.table_columns import same_topic
+from agents.workers.embedded.table_columns import is_year_name, same_topic, years_of
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import cited, declared, open_list, page, table
 from agents.workers.ports import WorkFailed, WorkOrder
@@ -42,6 +43,8 @@ class _Cell(NamedTuple):
     row: str = ""
     others: tuple[str, ...] = ()
     """The other rows, where the goal names them: a sentence on one of them tells nothing of this one."""
+    year: str = ""
+    """The year that the row is, where each row is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +75,10 @@ class ExtractWorker:
         """Return a table with `params["columns"]` and one row for each of `params["rows"]`.
 
         Without `rows`, each row of a table in the notes with such a header is one (`params["each"]`: of what kind
-        they are), else each note that fills a column. A cell holds what a table of the notes gives for it, else the
-        sentence that says it; a column that nothing fills is open as a whole. `fields` gives the filled cells by
-        `field_name`. Raises `WorkFailed` (`bad_request`) without columns and for tools that can't be used.
+        they are), else each note that fills a column, or each year where they are years. A cell holds what a table of
+        the notes gives for it, else the sentence that says it; a column that nothing fills is open as a whole. `fields`
+        gives the filled cells by `field_name`; without `rows` also each filled column as a whole, by its name. Raises
+        `WorkFailed` (`bad_request`) without columns and for tools that can't be used.
         """
         columns, rows = texts_of(order.params, "columns"), texts_of(order.params, "rows")
         if not columns:
@@ -144,7 +148,7 @@ class ExtractWorker:
                 absent=tuple(column for column in columns if column not in filled),
                 left_out=len(found) - len(names),
             )
-        names, cells = _per_note(overview, columns)
+        names, cells = (_per_year if is_year_name(each) else _per_note)(overview, columns)
         filled = {cell.column for cell in cells if cell.inquiry.answered}
         return _Table(
             rows=names,
@@ -232,6 +236,33 @@ def _per_note(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...
     return tuple(names), tuple(cells)
 
 
+def _per_year(overview: Inquiry, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[_Cell, ...]]:
+    """Give one row for each year of which a sentence tells a column."""
+    telling = [one.candidate.unit.text for one in overview.ranked if overview.is_evidence(one)]
+    years = sorted({year for text in telling for year in years_of(text)})
+    names: list[str] = []
+    cells: list[_Cell] = []
+    for year in years[:MOST_ROWS]:
+        row = [_Cell(column, _cell_of_year(overview, year, column), year=year) for column in columns]
+        if any(_answer(cell).chosen for cell in row):
+            names.append(year)
+            cells.extend(row)
+    return tuple(names), tuple(cells)
+
+
+def _cell_of_year(overview: Inquiry, year: str, column: str) -> Inquiry:
+    cell = Inquiry(
+        question=read_question(_phrase(year, column)),
+        asked=field_name(year, column),
+        access=overview.access,
+        material=overview.material,
+        queries=list(overview.queries),
+        stopped=overview.stopped,
+    )
+    cell.judge()
+    return cell
+
+
 def _cell_of_note(overview: Inquiry, passages: Sequence[Passage], name: str, column: str) -> Inquiry:
     material = Material(
         passages={passage.key: passage for passage in passages},
@@ -256,8 +287,9 @@ def _answer(cell: _Cell) -> Answer:
     fit = [
         one
         for one in inquiry.ranked
-        if tells(one.candidate.passage, one.candidate.unit, cell.column)
+        if tells(one.candidate.passage, one.candidate.unit, f"{cell.column} {cell.year}".strip())
         and not _of_another(one.candidate.unit.text, cell)
+        and (not cell.year or names_all(one.candidate, cell.column))
     ]
     admitted = admit([weighted(one, inquiry.access) for one in fit]) if inquiry.answered else ()
     ranked = sorted(admitted, key=lambda one: -one.support.score * one.weight)
@@ -298,7 +330,8 @@ def _result(order: WorkOrder, found: _Table) -> WorkResult:
         open_questions=open_questions,
         conflicts=told.conflicts,
         # Leak markers stand in the text alone, where the check takes them out.
-        fields={name: " ".join(cited([claim]) for claim in claims) for name, claims in said.items()},
+        fields={name: " ".join(cited([claim]) for claim in claims) for name, claims in said.items()}
+        | _whole_columns(found, said),
     )
     inquiries = [cell.inquiry for cell in found.cells]
     searches = (*inquiries, *([found.overview] if found.overview else []))
@@ -311,6 +344,16 @@ def _result(order: WorkOrder, found: _Table) -> WorkResult:
         needs=needs_of(inquiries),
         acted_through=("selection", "filter"),
     )
+
+
+def _whole_columns(found: _Table, said: Mapping[str, Sequence[Claim]]) -> dict[str, str]:
+    """Give what each column holds, where the notes say what the rows are: the goal asked for the column alone."""
+    columns: dict[str, str] = {}
+    for column in found.columns if found.overview is not None else ():
+        claims = [claim for row in found.rows for claim in said.get(field_name(row, column), ())]
+        if claims:
+            columns[column] = "; ".join(cited([claim]) for claim in claims)
+    return columns
 
 
 def _text(

@@ -22,6 +22,7 @@ from agents.workers.embedded.table_columns import (
     is_numbering,
     is_value_name,
     is_year_column,
+    is_year_name,
     named_by,
     place_of,
     same_topic,
@@ -154,8 +155,8 @@ def rows_with(columns: Sequence[str], passages: Iterable[Passage], each: str = "
 
     `each` says of what kind the rows are ("branch"): the column of that name names them, else the first one that
     neither numbers the rows nor gives their year. What several tables tell of one thing is one row. Where `columns`
-    name no year and the tables give several for one thing, each year is a row. A row that has none of `columns` is
-    left out, and so is a cell told again.
+    name no year and the tables give several for one thing, each year is a row; where `each` is a name for years, only
+    years are. A row that has none of `columns` is left out, and so is a cell told again.
     """
     by_year = not any(years_of(column) for column in columns)
     found = [one for grid in grids(passages) for one in _slices(grid, columns, each)]
@@ -238,7 +239,8 @@ def _caption(passage: Passage, start: int) -> str:
 def _slices(grid: Grid, columns: Sequence[str], each: str) -> list[_Slice]:
     """Read a table in the first way that knows enough of the wanted topics: by columns, by years, by records."""
     topics = {topic_of(column) for column in columns}
-    for read in (_by_columns, _by_year_rows, _by_records):
+    readings = (_of_years,) if is_year_name(each) else (_by_columns, _by_year_rows, _by_records)
+    for read in readings:
         found = read(grid, columns, each)
         known = {topic_of(one.column) for one in found}
         if known and len(known) >= MATCHED_COLUMNS * len(topics):
@@ -288,6 +290,33 @@ def _by_year_rows(grid: Grid, columns: Sequence[str], each: str) -> list[_Slice]
         for place in things
         for row in range(len(grid.rows))
         if grid.names[place] and grid.year_of(row, "") == years_of(column)
+    ]
+
+
+def _of_years(grid: Grid, columns: Sequence[str], _each: str) -> list[_Slice]:
+    """Read what a table gives for each year: a year a row, or a year a column and one wanted topic a row."""
+    if grid.year_place is not None:
+        about = " ".join((*grid.levels, grid.caption))
+        places = {column: place_of(column, grid.names, about) for column in columns}
+        years = [_only(grid.year_of(row, "")) for row in range(len(grid.rows))]
+        # Where a year has several rows, they are about several things: none of them is the year's value.
+        return [
+            _Slice(year, "", column, grid.cell(row, place))
+            for row, year in enumerate(years)
+            for column, place in places.items()
+            if place is not None and years.count(year) == 1
+        ]
+    dated = {p: _only(years_of(name)) for p, name in enumerate(grid.names) if years_of(name)}
+    free = [p for p in range(len(grid.names)) if p not in dated and not _numbers_rows(grid, p)]
+    if not dated or not free:
+        return []
+    return [
+        _Slice(year, "", column, grid.cell(row, place))
+        for row, cells in enumerate(grid.rows)
+        for column in columns
+        if free[0] < len(cells) and same_topic(column, cells[free[0]][0])
+        for place, year in dated.items()
+        if topic_of(grid.names[place]) in ("", topic_of(column))
     ]
 
 

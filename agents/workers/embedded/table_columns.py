@@ -63,6 +63,15 @@ def is_year_column(name: str, cells: Sequence[str]) -> bool:
     return _YEAR_HEADER.fullmatch(name.strip()) is not None or len(given) > 1 or not name.strip()
 
 
+def is_year_name(name: str) -> bool:
+    """Say whether a name is one for years.
+
+    >>> is_year_name("fiscal year"), is_year_name("年度"), is_year_name("branch")
+    (True, True, False)
+    """
+    return _YEAR_HEADER.fullmatch(name.strip()) is not None
+
+
 def is_numbering(name: str, cells: Sequence[str]) -> bool:
     """Say whether a column only numbers its rows: each cell one more than the cell before.
 

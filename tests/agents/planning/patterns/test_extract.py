@@ -74,6 +74,13 @@ CASES = (
     ),
     Case("Extract the rent of each shop in 2024 and 2025", ("rent 2024", "rent 2025"), each="each shop"),
     Case("Extract the 2024 and 2025 rent of every shop", ("rent 2024", "rent 2025"), each="every shop"),
+    Case("Extract a table of the costs by year", ("costs",), each="each year"),
+    Case("Extract the revenue per fiscal year as a table", ("revenue",), each="each fiscal year"),
+    Case("Extract the price per kWh of every offer", ("price per kWh",), each="every offer"),
+    Case("提取各年的费用，做成表格", ("费用",), each="各年"),
+    Case("按年度提取营收和利润", ("营收", "利润"), each="各年度"),
+    Case("把历年营收列成表格", ("营收",), each="各年"),
+    Case("提取各年级的人数", ("人数",), each="各年级"),
     Case("Make a table of rent and owner by shop", ("rent", "owner"), each="each shop"),
     Case("Extract the price per kWh", ("price per kWh",)),
     Case(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agents.citations import find_anchors
 from graphs.contract import Lang
 from tests.agents.workers.embedded.test_search_workers import perform
 
@@ -178,3 +179,49 @@ async def test_properties_that_stand_in_rows_are_read_as_one_record() -> None:
         "Quay shop / rent": "€5",
         "Quay shop / owner": "Ms Li",
     }
+
+
+PER_YEAR = (
+    "# Harbour\n\n| Year | Costs (k€) | Staff |\n| --- | --- | --- |\n| 2023 | 410 | 9 |\n| 2024 | 455 | 11 |\n",
+    "# Harbour\n\n| Item | 2023 | 2024 |\n| --- | --- | --- |\n| Costs | 410 | 455 |\n| Staff | 9 | 11 |\n",
+)
+OF_NO_YEAR = "# Choices\n\n| Choice | Costs |\n| --- | --- |\n| Pier | 12 |\n| Quay | 15 |\n"
+
+
+@pytest.mark.parametrize("note", PER_YEAR)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_where_each_row_is_a_year_the_years_name_the_rows(note: str, lang: Lang) -> None:
+    if lang == "zh":
+        note = note.replace("Costs", "费用").replace("Year", "年份").replace("Item", "项目")
+    column, each = ("costs", "year") if lang == "en" else ("费用", "年")
+    assert await cells(note, column, each=each, lang=lang) == {
+        f"2023 / {column}": "410",
+        f"2024 / {column}": "455",
+    }
+
+
+async def test_sentences_that_name_the_year_fill_a_table_by_years() -> None:
+    note = "# Harbour\n\nThe costs of the harbour were 410,000 euro in 2023.\nIn 2024 the costs rose to 455,000 euro.\n"
+    assert await cells(note, "costs", each="year") == {
+        "2023 / costs": "The costs of the harbour were 410,000 euro in 2023.",
+        "2024 / costs": "In 2024 the costs rose to 455,000 euro.",
+    }
+
+
+async def test_a_table_that_names_no_year_has_no_row_of_one() -> None:
+    asked = {"columns": ["costs"], "rows": None, "each": "year"}
+    result = await perform("extract", asked, {"note.md": OF_NO_YEAR})
+    assert result.output.claims == ()
+    (left,) = result.output.open_questions
+    assert left.question == "costs"
+    assert left.reason in {"not_found", "not_answerable"}
+    assert left.searched
+
+
+async def test_each_column_has_a_field_of_its_own_or_is_open() -> None:
+    asked = {"columns": ["rent", "owner"], "rows": None, "each": "shop"}
+    note = "# Shops\n\n| Shop | Rent | Staff |\n| --- | --- | --- |\n| Pier | 12 | 3 |\n| Quay | 15 | 4 |\n"
+    output = (await perform("extract", asked, {"note.md": note})).output
+    assert {one.claim for one in find_anchors(output.fields["rent"])} == {one.id for one in output.claims}
+    assert "owner" not in output.fields
+    assert [one.question for one in output.open_questions] == ["owner"]
