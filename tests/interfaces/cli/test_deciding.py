@@ -402,6 +402,11 @@ def asked(tmp_path: Path) -> Iterator[Desk]:
         (("r-test.q1", "reassign"), "invalid_answer"),
         (("r-test.q1", "reassign", "--agent", "A9"), "unknown_agent"),
         (("r-test.q1", "reassign", "--agent", "V1"), "unknown_agent"),
+        # A3 works on sub-tasks, not on this one.
+        (
+            ("r-test.q1", "set_mask", "--agent", "A3", "--domain", "law.civil", "--value", "0.4"),
+            "unknown_agent",
+        ),
         (("r-test.q1", "set_mask", "--agent", "A1", "--domain", "law"), "invalid_answer"),
         (
             ("r-test.q1", "set_mask", "--agent", "A1", "--domain", "law", "--value", "0.4"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import get_args
 
 from masks.bands import parse_mask_value
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import UnknownRequest
 from orchestrator.core.ids import RunId, run_of_request
-from orchestrator.core.requests import Answer, ChoiceId, Request
+from orchestrator.core.requests import ANSWER_VALUES, Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
 from orchestrator.desk import answer as hand_over
 from orchestrator.interfaces.cli.bodies.deciding import BY
@@ -19,16 +19,6 @@ from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.store.errors import AlreadyRecorded
-
-_VALUES: Final[dict[ChoiceId, tuple[str, ...]]] = {
-    "retry": ("guidance",),
-    "set_mask": ("agent", "domain", "value"),
-    "reassign": ("agent",),
-    "accept": (),
-    "abandon": ("guidance",),
-    "review": (),
-}
-"""The options that go with each choice. `guidance` may be left out, the others are needed."""
 
 
 class AnsweredBefore(Problem):
@@ -103,24 +93,28 @@ def _run_of(request: str) -> RunId:
 def _typed(state: RunState, request: Request, reply: Reply, registry: DomainRegistry) -> Answer:
     choice = _choice(request, reply.choice)
     given = {name for name in ("guidance", "agent", "domain", "value") if getattr(reply, name)}
-    wanted = _VALUES[choice]
+    wanted = ANSWER_VALUES[choice]
     missing = [name for name in wanted if name != "guidance" and name not in given]
     surplus = sorted(given - set(wanted))
     if missing or surplus:
         raise _values_refused(choice, wanted, missing, surplus)
-    able: list[str] = sorted(name for name, spec in state.agents.items() if spec.role == "generate")
-    if choice == "reassign" and request.agents:
-        able = sorted(request.agents)
+    able = _able(state, request, choice)
     if reply.agent and reply.agent not in able:
         known = ", ".join(able)
         raise NotFound(
             "unknown_agent",
-            en=f"run {state.run!r} has no agent {reply.agent!r} that works on sub-tasks; accepted: {known}",
-            zh=f"运行 {state.run!r} 没有执行子任务的 agent {reply.agent!r}；可接受：{known}",
+            en=f"{reply.agent!r} is no agent that {choice!r} can name for {request.node!r}; accepted: {known}",
+            zh=f"{reply.agent!r} 不是 {choice!r} 可以为 {request.node!r} 指定的 agent；可接受：{known}",
         )
     domain = _leaf(reply.domain, registry) if reply.domain else ""
     value = parse_mask_value(reply.value) if reply.value else None
     return Answer(choice=choice, guidance=reply.guidance, agent=reply.agent, domain=domain, value=value)
+
+
+def _able(state: RunState, request: Request, choice: ChoiceId) -> list[str]:
+    """Return the agents that an answer may name: those of the request, else all that work on sub-tasks."""
+    listed = request.closed if choice == "set_mask" else request.agents
+    return sorted(listed or (name for name, spec in state.agents.items() if spec.role == "generate"))
 
 
 def _choice(request: Request, text: str) -> ChoiceId:
