@@ -17,6 +17,10 @@ GenerationPath: TypeAlias = Literal[1, 2]
 """1: MAIN only; 2: MAIN and BACKGROUND, every leak marked (semantics 3)."""
 
 
+LeakRule: TypeAlias = Literal["1", "2a", "2b"]
+"""A rule of specification 3.3."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
     """Hold one span of an agent's output that uses a domain outside the agent's MAIN band."""
@@ -40,6 +44,10 @@ class Leak:
     locator: str | None = None
     """Where the span stands in its source; None for a parametric leak."""
     path: GenerationPath = 1
+    noted: LeakRule | None = None
+    """The rule by which it is noted against the agent; None for one that is allowed, or that the plan asks for."""
+    blocked: bool = False
+    """The output that held it was discarded and written again (rule 2b); its place is in the discarded text."""
 
     @property
     def strength(self) -> int:

@@ -11,7 +11,7 @@ comes in through the context and is never checkpointed.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -50,6 +50,7 @@ class FinishedAttempt:
     """With the markers taken out of the text and the leak marks on the claims, those of the inputs too."""
     verification: Verification
     leaks: tuple[Leak, ...]
+    """Those of `result`, then those for which an output before it was discarded."""
     failure: Failure | None
 
 
@@ -60,8 +61,8 @@ class AttemptContext:
     work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[WorkResult]]
     """Runs the worker on a path, with additional guards."""
     start_path: Literal[1, 2]
-    scan: Callable[[WorkResult], Awaitable[LeakScan]]
-    """Finds and crosses leaks."""
+    scan: Callable[[WorkResult, tuple[str, ...]], Awaitable[LeakScan]]
+    """Finds and crosses leaks, told of the domains for whose spontaneous use an output was discarded already."""
     suppress: Callable[[tuple[str, ...]], str]
     """Returns the suppression guard for domains that leaked spontaneously."""
     verify: Callable[[WorkResult, LeakScan], Awaitable[Verification]]
@@ -104,17 +105,19 @@ def _lacks_background(result: WorkResult) -> bool:
 async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
     context = runtime.context
     result = WORK_RESULT.validate_python(state["result"])
-    scan = await context.scan(result)
-    if scan.spontaneous:
+    scan = await context.scan(result, ())
+    discarded: tuple[Leak, ...] = ()
+    if blocked := scan.spontaneous:
         # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
-        result = await context.work(result.path, (context.suppress(scan.spontaneous),))
-        scan = await context.scan(result)
+        discarded = tuple(replace(leak, blocked=True) for leak in scan.leaks if leak.domain in blocked)
+        result = await context.work(result.path, (context.suppress(blocked),))
+        scan = await context.scan(result, blocked)
     context.produced(scan.result)
     verification = await context.verify(scan.result, scan)
     finished = FinishedAttempt(
         result=context.finalise(scan.result),
         verification=verification,
-        leaks=scan.leaks,
+        leaks=(*scan.leaks, *discarded),
         failure=context.judge(scan.result, scan, verification),
     )
     return {"finished": FINISHED.dump_python(finished, mode="json")}

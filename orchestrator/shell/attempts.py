@@ -172,9 +172,9 @@ class AttemptRunner:
             encoded(WORK_RESULT.dump_python(result, mode="json"))
             return result
 
-        async def scan(result: WorkResult) -> LeakScan:
+        async def scan(result: WorkResult, blocked: tuple[str, ...]) -> LeakScan:
             order = orders.on(result.path)
-            return await self._checks.run(lambda: self._scanner.scan(result, order))
+            return await self._checks.run(lambda: self._scanner.scan(result, order, blocked))
 
         async def verify(result: WorkResult, found: LeakScan) -> Verification:
             order = orders.check(result, found)

@@ -105,7 +105,7 @@ def _taken_as_is(state: RunState) -> tuple[Gap, ...]:
 
 def _leaks(state: RunState) -> dict[NodeId, tuple[Leak, ...]]:
     return {
-        name: node.accepted.leaks
+        name: tuple(leak for leak in node.accepted.leaks if not leak.blocked)
         for name, node in state.nodes.items()
         if node.status == "accepted" and node.accepted is not None
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.citations import find_anchors
@@ -84,8 +84,11 @@ class LeakScanner:
         self._registry = registry
         self._label = label
 
-    def scan(self, result: WorkResult, order: WorkOrder) -> LeakScan:
-        """Return the leaks of `result`, which is the answer to `order`."""
+    def scan(self, result: WorkResult, order: WorkOrder, blocked: Collection[str] = ()) -> LeakScan:
+        """Return the leaks of `result`, which is the answer to `order`.
+
+        `blocked` are the silent domains for whose spontaneous use an earlier answer to it was discarded.
+        """
         output = _without_field_markers(result.output)
         declared = strip_markers(output.text)
         held = self._held(output)
@@ -113,7 +116,8 @@ class LeakScanner:
         )
         claims = _marked(output.claims, report, pieces, order) if report.entries else output.claims
         clean = replace(output, text=declared.text, claims=claims)
-        judgements = tuple(_judged(leak, result, order) for leak in report.entries)
+        judgements = tuple(_judged(leak, result, order, blocked) for leak in report.entries)
+        report = replace(report, entries=tuple(map(_noted, report.entries, judgements)))
         return LeakScan(result=replace(result, output=clean), report=report, judgements=judgements)
 
     def _held(self, output: WorkOutput) -> Held:
@@ -279,16 +283,19 @@ def _with_all(claim: Claim, marks: Iterable[LeakMark]) -> Claim:
     return claim
 
 
-def _judged(leak: Leak, result: WorkResult, order: WorkOrder) -> Judgement:
-    needs = [need for need in result.needs if need.domain == leak.domain]
+def _noted(leak: Leak, judgement: Judgement) -> Leak:
+    return replace(leak, noted=judgement.rule) if judgement.noted_against_agent else leak
+
+
+def _judged(leak: Leak, result: WorkResult, order: WorkOrder, blocked: Collection[str]) -> Judgement:
     return judge(
         LeakFacts(
             m100=leak.m100,
             path=leak.path,
             declared=leak.declared,
             required=str(leak.domain) in order.subtask.required_domains,
-            needed_by_agent=bool(needs),
-            needs_tainted=any(need.taint == "untrusted" for need in needs),
+            needed_by_agent=any(need.domain == leak.domain for need in result.needs),
+            spontaneous_before=int(leak.domain in blocked),
             thresholds=order.thresholds,
         )
     )

@@ -24,7 +24,18 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.store.memory_store import MemoryStore
-from tests.core.builders import A1, CONTRACTS, DATABASES, EMBEDDED, ROSTER, agent, plan, proposal, subtask
+from tests.core.builders import (
+    A1,
+    CONTRACTS,
+    DATABASES,
+    EMBEDDED,
+    MEDICINE,
+    ROSTER,
+    agent,
+    plan,
+    proposal,
+    subtask,
+)
 from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import DOSE, ROWS, YEARS, NoteFolder, Stage, set_stage, written
 
@@ -149,6 +160,9 @@ async def test_words_out_of_a_silent_domain_are_written_again_under_the_suppress
     asked = ["\n".join(str(message.content) for message in request) for request in model.requests]
     assert ["Do not use these knowledge domains: med.general" in text for text in asked] == [False, True]
     assert DOSE not in stage.report(run).body
+    (blocked,) = [leak for body in stage.bodies(run, AttemptVerified) for leak in body.leaks]
+    assert (blocked.text, blocked.domain, blocked.noted, blocked.blocked) == (DOSE, MEDICINE, "2b", True)
+    assert stage.report(run).leaks == (), "what was discarded is not in the report"
 
 
 async def test_what_the_model_knows_by_itself_is_at_best_uncertain(notes: NoteFolder) -> None:

@@ -138,7 +138,7 @@ def leak(domain: DomainId, band: Band = Band.SILENT) -> Leak:
 
 
 def judgement(action: LeakAction) -> Judgement:
-    return Judgement(action=action, rule="2a", goes_to_l2=True, noted_against_agent=False, may_extend=False)
+    return Judgement(action=action, rule="2a", noted_against_agent=False)
 
 
 def scanned(result: WorkResult, *found: tuple[DomainId, LeakAction]) -> LeakScan:

@@ -21,6 +21,7 @@ from masks.bands import Band, Thresholds
 from masks.domains import DomainId
 from masks.leaks.detect import EmbeddingDetector
 from masks.leaks.markers import MarkerFindingKind
+from masks.leaks.rules import LeakAction
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.material import label_of
 from tests.core.builders import CONTRACTS, DATABASES, MEDICINE, agent, subtask
@@ -247,6 +248,36 @@ class TestRules:
     def test_an_unrequired_one_is_spontaneous(self, stage: Stage) -> None:
         found = self.judged(stage, stage.notes.quoted("a", "health.md", DOSE), who=CLOSED)
         assert (found.necessary, found.spontaneous, found.asked_for) == ((), (MEDICINE,), ())
+
+    def test_a_spontaneous_one_after_a_discarded_output_means_that_the_agent_does_not_fit(
+        self, stage: Stage
+    ) -> None:
+        result = says(stage.notes.quoted("a", "health.md", DOSE))
+        actions = {
+            blocked: [j.action for j in scanner(stage).scan(result, order(CLOSED), blocked).judgements]
+            for blocked in ((), (MEDICINE,), (CONTRACTS,))
+        }
+        assert actions == {
+            (): [LeakAction.BLOCK_AND_REGENERATE],
+            (MEDICINE,): [LeakAction.CHANGE_AGENT_OR_GUARD],
+            (CONTRACTS,): [LeakAction.BLOCK_AND_REGENERATE],
+        }
+
+    def test_what_is_held_against_the_agent_is_noted_at_the_leak_with_its_rule(self, stage: Stage) -> None:
+        """Rule 1: background is allowed on path 2 and declared, and only then; rule 2b: spontaneous; 2a: no fault."""
+        quoted = stage.notes.quoted("a", "liability.md", YEARS)
+        marked = quoted.marked("A1", CONTRACTS, 50)
+        medicine = says(stage.notes.quoted("a", "health.md", DOSE))
+        required = says(stage.notes.quoted("a", "liability.md", ENDS))
+        cases = [
+            (says(marked, extras=Extras(path=2)), order(path=2), None),
+            (says(quoted, extras=Extras(path=2)), order(path=2), "1"),
+            (says(marked), order(), "1"),
+            (medicine, order(CLOSED), "2b"),
+            (required, order(CLOSED), None),
+        ]
+        for result, given, rule in cases:
+            assert [leak.noted for leak in scan(stage, result, given).leaks] == [rule]
 
     def test_one_that_the_agent_asks_for_is_for_a_person(self, stage: Stage) -> None:
         need = Need(domain=MEDICINE, question="q", band="SILENT", match=0.9)

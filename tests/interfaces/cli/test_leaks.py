@@ -60,6 +60,7 @@ HIDDEN = replace(
     start=40,
     end=52,
     text="By the way.",
+    noted="2b",
 )
 
 
@@ -118,12 +119,41 @@ def test_a_leak_names_agent_domain_strength_origin_span_and_position(home: Path)
         "declared": True,
         "detected": True,
         "path": 2,
+        "noted_against_agent": None,
+        "blocked": False,
         "start": 0,
         "end": len(QUOTE),
         "text": QUOTE,
         "locator": "permits.md:7-8",
     }
     assert (hidden["declared"], hidden["origin"], hidden["locator"]) == (False, "parametric", None)
+    assert hidden["noted_against_agent"] == "2b"
+
+
+@pytest.mark.parametrize(
+    ("lang", "noted", "blocked"),
+    [
+        ("en", "noted against A1 (rule 2b)", "(blocked and written again)"),
+        ("zh", "记在 A1 名下（规则 2b）", "（已阻断并重新生成）"),
+    ],
+)
+def test_what_is_noted_against_an_agent_names_the_rule(
+    tmp_path: Path, lang: str, noted: str, blocked: str
+) -> None:
+    discarded = replace(HIDDEN, blocked=True)
+
+    def with_discarded(event: Event) -> Event:
+        body = event.body
+        if not isinstance(body, AttemptVerified) or body.node != "a":
+            return event
+        return replace(event, body=replace(body, leaks=(DECLARED, HIDDEN, discarded)))
+
+    store_log(tmp_path, "r-leak22", [with_discarded(event) for event in finished_log()])
+    heads = call("leaks", "r-leak22", "--lang", lang, home=tmp_path).out.splitlines()[::2]
+    assert [noted in head for head in heads] == [True, True, False]
+    assert [blocked in head for head in heads] == [False, True, False]
+    documents = call("leaks", "r-leak22", "--json", home=tmp_path).data["leaks"]
+    assert [one["in_accepted_output"] for one in documents] == [True, False, True]
 
 
 @pytest.mark.parametrize(

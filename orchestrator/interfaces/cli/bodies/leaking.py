@@ -51,7 +51,10 @@ def _found_in(event: Event, state: RunState) -> list[_Found]:
     node = state.nodes.get(body.node)
     accepted = node.accepted if node is not None and node.status == "accepted" else None
     kept = accepted is not None and accepted.output == body.output
-    return [_Found(body.node, body.generation, body.attempt, kept, leak) for leak in body.leaks]
+    return [
+        _Found(body.node, body.generation, body.attempt, kept and not leak.blocked, leak)
+        for leak in body.leaks
+    ]
 
 
 def _order(entry: _Found) -> tuple[object, ...]:
@@ -70,10 +73,16 @@ def _lines(session: Session, entry: _Found) -> tuple[str, str]:
     origin = pick(leak.origin, {"source": "来源", "parametric": "参数化"}[leak.origin])
     where = one_line(leak.locator or "") or pick("nothing to trace", "无可追溯")
     kept = "" if entry.kept else pick("  (not in an accepted output)", "（不在已接受的输出中）")
+    if leak.blocked:
+        kept = pick("  (blocked and written again)", "（已阻断并重新生成）")
+    noted = pick(
+        f"  noted against {leak.agent} (rule {leak.noted})", f"  记在 {leak.agent} 名下（规则 {leak.noted}）"
+    )
     name = session.registry.get(leak.domain).names[session.lang] if leak.domain in session.registry else ""
     head = (
         f"{declared}  {entry.node}  {leak.agent} → {leak.domain} {name}  "
         f"{BANDS[leak.band][session.lang]} {format_mask_value(leak.m100)}  {origin}  {where}{kept}"
+        f"{noted if leak.noted else ''}"
     )
     place = pick("characters", "字符")
     return head, f"    {place} {leak.start}-{leak.end}: {one_line(leak.text, _SPAN)}"
@@ -94,6 +103,8 @@ def _document(entry: _Found) -> dict[str, object]:
         "declared": leak.declared,
         "detected": leak.detected,
         "path": leak.path,
+        "noted_against_agent": leak.noted,
+        "blocked": leak.blocked,
         "start": leak.start,
         "end": leak.end,
         "text": leak.text,

@@ -180,7 +180,7 @@ class Narrator:
                 return self._step(body.node, fields, path, title)
             case AttemptVerified():
                 sure = self._checked(body.verification.confidence)
-                leaks = len(body.leaks)
+                leaks = sum(not leak.blocked for leak in body.leaks)
                 fields = (
                     *head,
                     ("state", "accepted"),
