@@ -255,8 +255,13 @@ def _accept(state: RunState, node: NodeState) -> RunState:
         calls=HashTrieMap(),
         done_seq=state.seq + 1,
     )
-    resolved = state.unresolved.discard(node.id)
-    return _release(with_node(replace(state, unresolved=resolved), done), node.id)
+    as_is = node.accepted is not None and node.accepted.as_is
+    state = replace(
+        state,
+        unresolved=state.unresolved.discard(node.id),
+        taken_as_is=state.taken_as_is.insert(node.id) if as_is else state.taken_as_is.discard(node.id),
+    )
+    return _release(with_node(state, done), node.id)
 
 
 def _release(state: RunState, node: NodeId) -> RunState:

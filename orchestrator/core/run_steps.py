@@ -79,6 +79,7 @@ def approved(state: RunState, body: ProposalApproved) -> RunState:
         assigned=assigned,
         counts=Counts(ready=len(index.entries)),
         unresolved=HashTrieSet(),
+        taken_as_is=HashTrieSet(),
         requests=HashTrieMap(),
         limit_hit=False,
         internal_error=None,

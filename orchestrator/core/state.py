@@ -166,6 +166,8 @@ class RunState:
     """Keys of repairs that proved wrong for a class of task, in earlier runs or in this one."""
     unresolved: HashTrieSet[NodeId] = field(default_factory=HashTrieSet)
     """Nodes with a class B or C blockage that were not accepted since, for the escalation to D."""
+    taken_as_is: HashTrieSet[NodeId] = field(default_factory=HashTrieSet)
+    """Nodes whose last acceptance was a person's who took the output as it was; one may wait to run again since."""
     superseded: Proposal | None = None
     """The approved proposal that a reopened review is about to replace."""
     cancelling: bool = False

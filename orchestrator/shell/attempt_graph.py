@@ -5,7 +5,7 @@ check does not repeat the work. The state holds JSON only; everything that can a
 comes in through the context and is never checkpointed.
 
     work    path 1; when a question stays open for lack of a BACKGROUND domain, path 2
-    check   leaks (a spontaneous one: once more, with the suppression guard), L1, L2, L3, finalise
+    check   leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
 """
 
 from __future__ import annotations
@@ -90,10 +90,15 @@ def build_attempt_graph(
 async def _work(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
     del state
     context = runtime.context
-    result = await context.work(context.start_path, ())
-    if context.start_path == 1 and _lacks_background(result):
-        result = await context.work(2, ())
+    result = await _from_path(context, context.start_path, ())
     return {"result": WORK_RESULT.dump_python(result, mode="json")}
+
+
+async def _from_path(context: AttemptContext, path: Literal[1, 2], guards: tuple[str, ...]) -> WorkResult:
+    result = await context.work(path, guards)
+    if path == 1 and _lacks_background(result):
+        result = await context.work(2, guards)
+    return result
 
 
 def _lacks_background(result: WorkResult) -> bool:
@@ -110,7 +115,7 @@ async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> Attem
     if blocked := scan.spontaneous:
         # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
         discarded = tuple(replace(leak, blocked=True) for leak in scan.leaks if leak.domain in blocked)
-        result = await context.work(result.path, (context.suppress(blocked),))
+        result = await _from_path(context, result.path, (context.suppress(blocked),))
         scan = await context.scan(result, blocked)
     context.produced(scan.result)
     verification = await context.verify(scan.result, scan)

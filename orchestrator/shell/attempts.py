@@ -151,7 +151,10 @@ class AttemptRunner:
             if copied:
                 snapshot = await self._graph.aget_state(config)
                 if "finished" in snapshot.values:
-                    return FINISHED.validate_python(snapshot.values["finished"])
+                    finished = FINISHED.validate_python(snapshot.values["finished"])
+                    # The process may have died before the loop had recorded it.
+                    job.emit(_produced(job, finished.result))
+                    return finished
                 start = None if snapshot.next else {}
         context = self._context(job)
         values = await self._graph.ainvoke(start, config, context=context, durability="async")
@@ -259,12 +262,12 @@ class _Orders:
             if state.node(name).status == "accepted" and accepted is not None:
                 self._inputs[name] = runner.output(accepted.output)
                 self._verifications[name] = accepted.verification
+        # Rarely any: all ancestors are looked at only where a person took something.
+        taken = state.index.ancestors(job.key.node) & set(state.taken_as_is) if len(state.taken_as_is) else ()
         self._taken_as_is = {
             name: runner.output(accepted.output)
-            for name in sorted(state.index.ancestors(job.key.node), key=state.index.rank)
-            if state.node(name).status == "accepted"
-            and (accepted := state.node(name).accepted) is not None
-            and accepted.as_is
+            for name in sorted(taken, key=state.index.rank)
+            if state.node(name).status == "accepted" and (accepted := state.node(name).accepted) is not None
         }
 
     def on(self, path: Literal[1, 2], guards: tuple[str, ...] = ()) -> WorkOrder:

@@ -68,6 +68,13 @@ def check_counts(_: RunState, __: Event, ___: tuple[Command, ...], state: RunSta
     if state.index is None or state.proposal is None or state.status == "reviewing":
         return
     nodes = dict(state.nodes.items())
+    as_is = {
+        name
+        for name, node in nodes.items()
+        if node.status == "accepted" and node.accepted is not None and node.accepted.as_is
+    }
+    accepted = {name for name, node in nodes.items() if node.status == "accepted"}
+    assert set(state.taken_as_is) & accepted == as_is
     found = Counter(node.status for node in nodes.values())
     ready = sum(node.status == "pending" and node.waiting == 0 for node in nodes.values())
     assert state.counts == Counts(

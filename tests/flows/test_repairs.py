@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.evidence import LeakMark
-from agents.results import Need, WorkOutput, WorkResult
+from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
 from agents.spec import AgentId
 from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
@@ -239,6 +239,20 @@ class TestSilentDomains:
         assert [MEDICINE in guard for guard in second.guards] == [True]
         assert DOSE not in stage.report(run).body
 
+    async def test_written_once_more_a_question_may_still_lead_to_path_2(self, notes: NoteFolder) -> None:
+        left = OpenQuestion(question="Why?", reason="not_answerable", searched=("why",))
+        need = Need(domain=CONTRACTS, question="Why?", band="BACKGROUND", match=0.9)
+        dose = says(notes.quoted("a", "health.md", DOSE, question="Why?"))
+        asks = says(extras=Extras(open_questions=(left,), needs=(need,)))
+        stage, _ = await played(
+            notes, proposal(PAIR), {(n("a"), 1): dose, (n("a"), 2): asks, (n("a"), 3): answer(notes)}
+        )
+        first, *again = stage.orders("a")
+        assert (first.path, first.guards) == (1, ())
+        assert [order.path for order in again] == [1, 2]
+        assert all(MEDICINE in guard for order in again for guard in order.guards)
+        assert [len(order.guards) for order in again] == [1, 1]
+
     async def test_used_spontaneously_again_the_agent_is_changed_and_no_mask_extended(
         self, notes: NoteFolder
     ) -> None:
@@ -249,7 +263,10 @@ class TestSilentDomains:
         assert stage.state(run).status == "completed"
         (rejected,) = stage.bodies(run, AttemptRejected)
         assert rejected.failure.kind == "spontaneous_leak"
-        assert [(leak.domain, leak.declared) for leak in rejected.leaks] == [(MEDICINE, False)]
+        leaks = sorted((leak.domain, leak.declared, leak.blocked) for leak in rejected.leaks)
+        assert leaks == [(MEDICINE, False, False), (MEDICINE, False, True)], (
+            "of the second output, and of the first"
+        )
         (body,) = stage.bodies(run, Backtracked)
         assert body.plan.repair == ChangeAgent(node=n("a"), old=A1, new=A2)
 
