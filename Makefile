@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test docs lock bench-job
+.PHONY: setup check test docs lock bench-job bench-engine bench-schedule
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -29,3 +29,9 @@ lock:
 
 bench-job:
 	$(BIN)/python -m benchmarks.job --data $(DATA)
+
+bench-engine:
+	$(BIN)/python -m benchmarks.engine
+
+bench-schedule:
+	$(BIN)/python -m benchmarks.schedule --data $(DATA)

@@ -36,6 +36,8 @@ from orchestrator.run import execute
 from orchestrator.shell.store.errors import UnknownRun
 
 RUN = RunId("r-1")
+STATUS = Path("/proc/self/status")
+"""Where Linux says what memory a process takes."""
 ACCEPTED = "accepted "
 """Begins the line that a child prints for each accepted node."""
 LOADS = TypeAdapter(Load)
@@ -43,7 +45,6 @@ NOTES = TypeAdapter(Notes)
 """(De)serialise what a child is to execute."""
 
 _KIB = 1024
-_STATUS = Path("/proc/self/status")
 
 
 def command(*arguments: str) -> list[str]:
@@ -92,10 +93,10 @@ def _tell_accepted(event: Event, state: RunState) -> None:
 
 def _memory(which: str) -> float:
     """Return a line of the process's status in MiB; not `getrusage`, whose peak is inherited from the parent."""
-    for line in _STATUS.read_text().splitlines():
+    for line in STATUS.read_text().splitlines():
         if line.startswith(f"{which}:"):
             return int(line.split()[1]) / _KIB
-    raise OSError(f"{str(_STATUS)!r} has no line {which!r}")
+    raise OSError(f"{str(STATUS)!r} has no line {which!r}")
 
 
 def main(arguments: Sequence[str]) -> None:

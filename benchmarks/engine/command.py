@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarks.contract import Report, common_options, common_parser, finish
+from benchmarks.engine.costs import as_markdown, take_costs
 from benchmarks.engine.figures import PARTS, take_disk, warm_up
 from benchmarks.engine.ours import conditions
 from benchmarks.engine.sizes import MIN_ROUNDS, Sizes, tiny
@@ -23,6 +24,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=MIN_ROUNDS, help="of each comparison (%(default)s)")
     parser.add_argument("--only", default="", help=f"parts to take, with commas: {', '.join(PARTS)}")
     parser.add_argument("--costs", action="store_true", help="say what each part of a sub-task costs instead")
+    parser.add_argument(
+        "--lang", choices=["en", "zh"], default="en", help="of the table of --costs (%(default)s)"
+    )
     parser.add_argument("--tiny", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
     options = common_options(parser, given)
@@ -35,6 +39,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     sizes = tiny(options.seed) if given.tiny else replace(Sizes(seed=options.seed), rounds=given.rounds)
     report = Report(benchmark="engine", seed=options.seed, conditions=conditions())
     warm_up(sizes)
+    if given.costs:
+        take_costs(report, sizes)
+        print(report.as_json() if options.as_json else as_markdown(report, given.lang))
+        return
     take_disk(report, sizes)
     for part in parts:
         if part != "fsync":

@@ -230,6 +230,25 @@ def test_runs_that_end_before_the_kill_leave_the_figures_out(monkeypatch: pytest
     assert {"w5.finished_rerun", "w5.digest_equal", "w5.rest_over_ideal"} <= set(report.missing)
 
 
+def test_memory_is_not_taken_where_the_system_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(figures, "STATUS", tmp_path / "nowhere")
+    report = Report(benchmark="engine", seed=7)
+    figures.take_memory(report, tiny(7))
+    assert report.figures == {}
+    assert "which this system does not have" in report.missing["rss_mib.w1_16_above_imports"]
+
+
+def test_a_child_prints_its_peak(capsys: pytest.CaptureFixture[str]) -> None:
+    child.main(["memory", "9", "7", "constant"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["imports"] > 10
+    assert found["above_imports"] >= 0
+    with pytest.raises(SystemExit, match="memory NODES SEED"):
+        child.main(["other"])
+
+
 def in_this_process(what: str, nodes: str, seed: str, embedder: str) -> dict[str, float]:
     assert (what, embedder) in {("memory", "constant"), ("memory", "shipped")}
     return child.memory(int(nodes), int(seed), shipped=False)
