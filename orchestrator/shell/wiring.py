@@ -35,6 +35,7 @@ from orchestrator.shell.attempts import AttemptRunner
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
 from orchestrator.shell.delivery import Delivery
+from orchestrator.shell.domains_file import registry_in
 from orchestrator.shell.executor import RunExecutor
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
@@ -177,8 +178,13 @@ class Workshop:
 
 
 def open_workshop(settings: Settings) -> Workshop:
-    """Return a workshop on the SQLite store of `settings`; raises `StoreUnavailable` when it can't be opened."""
-    return Workshop(settings=settings, store=SqliteStore(settings.store_path))
+    """Return a workshop on the SQLite store of `settings`, with the domains of its data directory.
+
+    Raises `StoreUnavailable` when the store can't be opened and `InvalidDomainsFile` for a file of domains that does
+    not fit.
+    """
+    registry = registry_in(settings.home)
+    return Workshop(settings=settings, store=SqliteStore(settings.store_path), registry=registry)
 
 
 def _priorities(state: RunState) -> Mapping[NodeId, float]:

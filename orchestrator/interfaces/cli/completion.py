@@ -47,6 +47,11 @@ def complete_requests(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_domains(incomplete: str) -> list[tuple[str, str]]:
     """Return the ids of knowledge domains that begin with `incomplete`, each with its name."""
-    from masks.domains import default_registry
+    from orchestrator.interfaces.cli.opening import open_registry
+    from orchestrator.shell.settings import settings_from
 
-    return [(d.id, d.names["en"]) for d in default_registry().domains if d.id.startswith(incomplete)]
+    try:
+        registry = open_registry(settings_from(os.environ))
+    except (ValueError, OSError):
+        return []
+    return [(d.id, d.names["en"]) for d in registry.domains if d.id.startswith(incomplete)]

@@ -25,23 +25,23 @@ def open_store(settings: Settings) -> RunStore:
     return SqliteStore(settings.store_path)
 
 
-def open_desk(store: RunStore) -> Desk:
+def open_desk(settings: Settings, store: RunStore) -> Desk:
     """Return a desk on `store`, for deciding on runs without drafting or executing any."""
     from orchestrator.desk import OpenDesk
     from orchestrator.shell.clock import SystemClock
 
-    return OpenDesk(store=store, clock=SystemClock(), registry=open_registry())
+    return OpenDesk(store=store, clock=SystemClock(), registry=open_registry(settings))
 
 
 def open_shop(settings: Settings, store: RunStore) -> Workshop:
     """Return a workshop on `store`."""
     from orchestrator.shell.wiring import Workshop
 
-    return Workshop(settings=settings, store=store)
+    return Workshop(settings=settings, store=store, registry=open_registry(settings))
 
 
-def open_registry() -> DomainRegistry:
-    """Return the knowledge domains that ship with the product."""
-    from masks.domains import default_registry
+def open_registry(settings: Settings) -> DomainRegistry:
+    """Return the knowledge domains of the product and of the user's file; raises `InvalidDomainsFile`."""
+    from orchestrator.shell.domains_file import registry_in
 
-    return default_registry()
+    return registry_in(settings.home)

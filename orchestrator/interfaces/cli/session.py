@@ -45,6 +45,7 @@ class Session:
         self._shop = shop
         self._store: RunStore | None = shop.store if shop is not None else None
         self._given = shop is not None
+        self._registry: DomainRegistry | None = None
 
     @property
     def lang(self) -> Lang:
@@ -53,8 +54,10 @@ class Session:
 
     @property
     def registry(self) -> DomainRegistry:
-        """The knowledge domains: those of the workshop that was given, else those of the product."""
-        return self._shop.registry if self._shop is not None else open_registry()
+        """The knowledge domains: those of the workshop, else those of the product and of the user's file."""
+        if self._registry is None:
+            self._registry = self._shop.registry if self._shop is not None else open_registry(self.settings)
+        return self._registry
 
     @property
     def interactive(self) -> bool:
@@ -77,7 +80,7 @@ class Session:
 
     def desk(self) -> Desk:
         """Return what deciding on a run needs: the workshop that was given, else no more than a store and a clock."""
-        return self._shop if self._shop is not None else open_desk(self.store())
+        return self._shop if self._shop is not None else open_desk(self.settings, self.store())
 
     def shop(self) -> Workshop:
         """Return the workshop, opened at the first use; raises `StoreUnavailable`."""
@@ -91,8 +94,12 @@ class Session:
             self.streams.data(json_line(document))
 
     def close(self) -> None:
-        """Release the store."""
-        if self._store is not None and not self._given:
+        """Release the store and the threads of the checks; what was given is for whoever gave it to close."""
+        if self._given:
+            return
+        if self._shop is not None:
+            self._shop.close()
+        if self._store is not None:
             self._store.close()
 
 
