@@ -7,10 +7,11 @@ one space.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,15 +65,21 @@ class UseEmbedder:
         return self._model
 
 
+CACHED_TEXTS: Final = 32_768
+"""Texts whose vectors a `CachedEmbedder` keeps by default: 64 MB of 512 columns, the sections of about 2,000 notes."""
+
+
 class CachedEmbedder:
-    """An embedder that encodes each distinct text once, by the digest of the text.
+    """An embedder that encodes each distinct text once, by the digest of the text, while it is among the newest.
 
     Several threads may call it; two that meet the same new text at the same time may encode it twice.
     """
 
-    def __init__(self, inner: Embedder) -> None:
+    def __init__(self, inner: Embedder, *, keep: int = CACHED_TEXTS) -> None:
         self._inner = inner
+        self._keep = keep
         self._vectors: dict[bytes, Vectors] = {}
+        self._lock = Lock()
 
     @property
     def name(self) -> str:
@@ -92,13 +99,25 @@ class CachedEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text, as the embedder inside gives it."""
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
-        if missing:
-            rows = self._inner.encode(list(missing.values()))
-            self._vectors.update(zip(missing, rows, strict=True))
         if not keys:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack([self._vectors[key] for key in keys])
+        with self._lock:
+            known = {key: self._vectors[key] for key in keys if key in self._vectors}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            # Copies: a row alone would keep the whole block alive after the others were dropped.
+            rows = [row.copy() for row in self._inner.encode(list(missing.values()))]
+            known.update(zip(missing, rows, strict=True))
+            self._remember({key: known[key] for key in missing})
+        return np.stack([known[key] for key in keys])
+
+    def _remember(self, new: Mapping[bytes, Vectors]) -> None:
+        """Keep `new`, and drop the oldest beyond what is kept."""
+        with self._lock:
+            self._vectors.update(new)
+            surplus = len(self._vectors) - self._keep
+            for key in list(islice(self._vectors, max(surplus, 0))):
+                del self._vectors[key]
 
 
 def normalised(vectors: Vectors) -> Vectors:

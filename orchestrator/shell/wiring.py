@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from agents.evidence import Evidence
 from agents.models.embedders import CachedEmbedder, UseEmbedder
@@ -77,6 +78,10 @@ def _held_nowhere(evidence: Evidence) -> SectionLabel | None:
     return None
 
 
+KEPT_LIBRARIES: Final = 8
+"""Folders of notes that a workshop keeps indexed; the one that was indexed first goes first."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Workshop:
     """Everything that a process needs to draft and execute runs.
@@ -128,8 +133,15 @@ class Workshop:
         ):
             return known
         library = NotesLibrary(corpus, embedder=self.embedder, labeller=DomainSections(self.labeller))
+        self._libraries.pop(folder, None)
+        while len(self._libraries) >= KEPT_LIBRARIES:
+            del self._libraries[next(iter(self._libraries))]
         self._libraries[folder] = library
         return library
+
+    def close(self) -> None:
+        """End the threads of the checks. The store is not closed: whoever opened it may need it longer."""
+        self._checks.close()
 
     def prepare(self, folder: Path) -> None:
         """Read and index the notes below `folder`, unless that was done; raises `FolderNotFound`."""

@@ -83,3 +83,14 @@ async def test_who_is_cancelled_stops_waiting_and_the_next_check_is_run() -> Non
         await left
     go.set()
     assert await threads.run(threading.current_thread) is not threading.main_thread()
+
+
+async def test_closed_threads_end_and_run_no_further_check() -> None:
+    threads = CheckThreads(1)
+    worker = await threads.run(threading.current_thread)
+    threads.close()
+    threads.close()
+    await asyncio.to_thread(worker.join, PATIENCE_S)
+    assert not worker.is_alive()
+    with pytest.raises(RuntimeError):
+        await threads.run(threading.current_thread)

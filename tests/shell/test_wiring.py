@@ -13,7 +13,7 @@ from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.model import ModelWorker
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.holders import is_gone
-from orchestrator.shell.wiring import Workshop, open_workshop
+from orchestrator.shell.wiring import KEPT_LIBRARIES, Workshop, open_workshop
 from tests.core.builders import DATABASES, agent
 from tests.flows.stage import ROWS, NoteFolder, set_stage, written
 
@@ -34,6 +34,15 @@ def test_unchanged_notes_are_indexed_once(notes: NoteFolder) -> None:
     assert workshop.library(notes.folder) is first
     assert workshop.library(notes.folder).index is first.index
     assert workshop.labeller is workshop.labeller
+
+
+def test_no_more_than_some_folders_are_kept_indexed(notes: NoteFolder, tmp_path: Path) -> None:
+    workshop = shop(notes)
+    first = workshop.library(notes.folder)
+    for number in range(KEPT_LIBRARIES):
+        assert workshop.library(notes.folder) is first
+        workshop.library(written(tmp_path / f"other{number}").folder)
+    assert workshop.library(notes.folder) is not first
 
 
 @pytest.mark.parametrize("change", ["edited", "added", "removed", "unreadable"])

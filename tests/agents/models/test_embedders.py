@@ -66,6 +66,16 @@ def test_each_text_is_encoded_once() -> None:
     assert (cached.name, cached.version, cached.dimension) == ("lengths", "2", 1)
 
 
+def test_only_the_newest_texts_are_kept() -> None:
+    inner = Lengths()
+    cached = CachedEmbedder(inner, keep=2)
+    assert cached.encode(["a", "bb", "ccc", "a"]).tolist() == [[1], [2], [3], [1]]
+    assert cached.encode(["bb", "ccc"]).tolist() == [[2], [3]]
+    assert cached.encode(["a", "ccc"]).tolist() == [[1], [3]]
+    assert cached.encode(["bb"]).tolist() == [[2]]
+    assert inner.batches == [["a", "bb", "ccc"], ["a"], ["bb"]]
+
+
 def test_zero_rows_stay_zero() -> None:
     rows = normalised(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
     assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
