@@ -21,11 +21,9 @@ from agents.evidence import (
 )
 from agents.results import Conflict, Need, OpenQuestion, OpenReason, WorkOutput
 from agents.retrieval.copies import repeats
-from agents.retrieval.tokens import terms
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.inquiry import Inquiry
-from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Passage
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
@@ -97,11 +95,10 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     if not inquiry.answered:
         return Answer(inquiry=inquiry, chosen=())
     question = inquiry.question
-    opened = [weighted(one, inquiry.access) for one in inquiry.ranked]
+    opened = [weighted(one, inquiry.access) for one in inquiry.filling(inquiry.ranked)]
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
         chosen = choose_factual(opened, budget, question.lang)
-        chosen = _of_field(chosen, inquiry) if inquiry.about else chosen
     else:
         opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
@@ -113,25 +110,6 @@ def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:
     reaches = {one.candidate: one.support.reach for one in opened}
     fitting = on_subject(reaches, frozenset(question.subject), question.lang)
     return [one for one in opened if one.candidate in fitting]
-
-
-def _of_field(chosen: tuple[Weighted, ...], inquiry: Inquiry) -> tuple[Weighted, ...]:
-    """Keep the sentences that name the field, and the best one where none does: it may use another word."""
-    wanted = terms(inquiry.asked)
-    naming = tuple(
-        one
-        for one in chosen
-        if any(
-            credit(
-                term,
-                prepared(
-                    f"{one.candidate.passage.lead_of(one.candidate.unit) or ''} {one.candidate.unit.text}"
-                ),
-            )
-            for term in wanted
-        )
-    )
-    return naming or chosen[:1]
 
 
 def weighted(one: Support, access: Access) -> Weighted:
@@ -169,8 +147,9 @@ def needs_of(inquiries: Sequence[Inquiry]) -> tuple[Need, ...]:
     for inquiry in inquiries:
         if inquiry.answered:
             continue
-        state = answerability(inquiry.question, inquiry.matcher, inquiry.closed)
-        for one in inquiry.closed if state.answered else ():
+        closed = inquiry.filling(inquiry.closed)
+        state = answerability(inquiry.question, inquiry.matcher, closed)
+        for one in closed if state.answered else ():
             passage = one.candidate.passage
             band, domain = inquiry.access.band(passage), inquiry.access.domain(passage)
             if domain is None or band is None or band is Band.MAIN or one.score < CORE_SHARE * state.score:
@@ -269,7 +248,7 @@ def _open(inquiry: Inquiry) -> OpenQuestion:
 
 
 def _reason(inquiry: Inquiry) -> OpenReason:
-    if answerability(inquiry.question, inquiry.matcher, inquiry.closed).answered:
+    if answerability(inquiry.question, inquiry.matcher, inquiry.filling(inquiry.closed)).answered:
         return "domain_closed"
     if inquiry.cut_short:
         return "limit_reached"

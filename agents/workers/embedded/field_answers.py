@@ -1,14 +1,68 @@
-"""Whether a sentence may fill a field: it has to speak of the thing, name the field, and hold a fitting form."""
+"""Whether a sentence may fill a field: it has to speak of the thing, name the field, and hold a form that fits."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
 from agents.retrieval.tokens import terms
-from agents.workers.embedded.matching import credit, prepared
+from agents.workers.embedded.answer_forms import LOOSE, form_strength
+from agents.workers.embedded.asking import AnswerKind
+from agents.workers.embedded.matching import Rarity, Text, credit, prepared
 from agents.workers.embedded.material import Candidate
+from agents.workers.embedded.question import MEASURES, Measure, Question
 from agents.workers.embedded.subject import MET
+
+HALF_NAMED: Final = 0.5
+"""Share of a name, its terms weighted by rarity, that a sentence must hold: of *solar modules* more than *solar*."""
+
+_DAY = re.compile(r"\b(?:dates?|deadlines?|days?)\b|日期|时间|时候|截止日?", re.IGNORECASE)
+"""Fields that a date fills. The word itself needn't be said."""
 
 
 def names_all(candidate: Candidate, wanted: str) -> bool:
     """Return whether a candidate, with what introduces it, holds every term of `wanted`."""
     said = prepared(f"{candidate.passage.lead_of(candidate.unit) or ''} {candidate.unit.text}")
     return all(credit(term, said) >= MET for term in terms(wanted))
+
+
+def fills(candidate: Candidate, item: str, field: str, question: Question, rarity: Rarity) -> bool:
+    """Return whether a candidate may fill `field` of `item`.
+
+    It speaks of the item by itself, after what introduces it, under its headings or after the sentence before; it
+    names the field by itself, after what introduces it or in the heading right above; and where the field wants an
+    amount or a date, it holds one.
+    """
+    passage, unit = candidate.passage, candidate.unit
+    said = f"{passage.lead_of(unit) or ''} {unit.text}"
+    before = passage.units[candidate.index - 1].text if candidate.index else ""
+    about = (prepared(said), passage.head, prepared(before))
+    if _share(terms(item), about, rarity) < HALF_NAMED:
+        return False
+    named_in = f"{passage.heading.rsplit(' > ', 1)[-1]} {said}"
+    measure = _measure(field)
+    wanted = terms(_DAY.sub(" ", field)) or terms(field)
+    named = _share(wanted, (prepared(named_in),), rarity) >= HALF_NAMED
+    if not named and not (measure and _measure(named_in) == measure):
+        return False
+    if measure:
+        asked = replace(question, kind=AnswerKind.NUMBER, measure=measure)
+    elif _DAY.search(field):
+        asked = replace(question, kind=AnswerKind.TIME)
+    else:
+        return True
+    return form_strength(asked, unit.text) >= LOOSE
+
+
+def _measure(text: str) -> Measure:
+    folded = text.casefold()
+    return next((measure for measure, pattern in MEASURES if pattern.search(folded)), "")
+
+
+def _share(wanted: Iterable[str], texts: Iterable[Text], rarity: Rarity) -> float:
+    weights = {term: rarity(term) for term in wanted}
+    total = sum(weights.values())
+    held = {term for term in weights for text in texts if credit(term, text) >= MET}
+    return sum(weights[term] for term in held) / total if total else 0.0

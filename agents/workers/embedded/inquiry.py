@@ -17,6 +17,7 @@ from agents.operations import field_name
 from agents.results import SearchRound
 from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolError
 from agents.workers.embedded.access import Access
+from agents.workers.embedded.field_answers import fills
 from agents.workers.embedded.matching import Matcher, matcher_for
 from agents.workers.embedded.material import Material, Passage
 from agents.workers.embedded.queries import Query, first_query, next_query
@@ -175,6 +176,16 @@ class Inquiry:
         """Return whether a candidate tells enough of the question to count as evidence, whatever else was found."""
         return one.score / one.form >= EVIDENCE_FLOOR * OPEN_THRESHOLD
 
+    def filling(self, candidates: tuple[Support, ...]) -> tuple[Support, ...]:
+        """Return those of `candidates` that may answer: all of them, except where a field of a thing is asked for."""
+        if not self.about:
+            return candidates
+        return tuple(
+            one
+            for one in candidates
+            if fills(one.candidate, self.about, self.asked, self.question, self.rarity)
+        )
+
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term of the queries; the highest for one never met."""
         return log(1 + (self.material.sections + 1) / (self.material.frequency.get(term, 0) + 0.5))
@@ -197,7 +208,7 @@ class Inquiry:
         ]
         self.ranked = tuple(one for one in found if self.access.weight(one.candidate.passage) > 0)
         self.closed = tuple(one for one in found if self.access.weight(one.candidate.passage) <= 0)
-        self.state = answerability(self.question, matcher, self.ranked)
+        self.state = answerability(self.question, matcher, self.filling(self.ranked))
         return len(self._evidence() - known)
 
     def _bar_orders(self) -> set[tuple[SourceId, int]]:

@@ -29,7 +29,7 @@ _NAMES = re.compile(
 _AUXILIARY_EN: Final = frozenset(
     {"is", "are", "was", "were", "does", "do", "did", "of", "the", "has", "have", "will"}
 )
-_MEASURES: Final[tuple[tuple[Measure, re.Pattern[str]], ...]] = (
+MEASURES: Final[tuple[tuple[Measure, re.Pattern[str]], ...]] = (
     ("percent", asking.RATE),
     ("money", asking.MONEY),
     ("length", asking.LENGTH),
@@ -127,7 +127,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _measure(folded: str) -> Measure:
-    return next((measure for measure, pattern in _MEASURES if pattern.search(folded)), "")
+    return next((measure for measure, pattern in MEASURES if pattern.search(folded)), "")
 
 
 def _counted(folded: str, lang: Lang) -> tuple[str, ...]:

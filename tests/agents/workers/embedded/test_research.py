@@ -399,3 +399,42 @@ async def test_used_up_calls_are_a_limit_while_the_search_still_finds_evidence()
         await research(alien, library(notes), limits=ResearchLimits(tool_calls=1))
     ).output.open_questions
     assert left.reason in {"not_found", "not_answerable"}
+
+
+FIELDS: Mapping[Lang, tuple[dict[str, str], str, Mapping[str, str]]] = {
+    "en": (
+        {
+            "offers.md": (
+                "# Offers\n\nThe guarantee of the harbour wall is part of the bill: each missing month costs the owner "
+                "18,000 euro.\n\nAll figures are for a wall of 8 m, delivered and installed.\n\n"
+                "## Harbour crane\n\nThe price is 70,000 euro. It is delivered on 3 May 2025.\n"
+            )
+        },
+        "harbour crane",
+        {"cost": "The price is 70,000 euro.", "delivery date": "It is delivered on 3 May 2025."},
+    ),
+    "zh": (
+        {
+            "报价.md": (
+                "# 报价\n\n码头围墙的质保写入合同，每缺一个月罚款1.8万元。\n\n所有数字均指8米围墙，含交付和安装。\n\n"
+                "## 码头吊机\n\n价格为7万元。吊机于2025年5月3日交付。\n"
+            )
+        },
+        "码头吊机",
+        {"价格": "价格为7万元。", "交付日期": "吊机于2025年5月3日交付。"},
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_a_field_is_filled_by_a_sentence_on_the_thing_that_holds_what_the_field_wants(
+    lang: Lang,
+) -> None:
+    notes, item, filled = FIELDS[lang]
+    other = {"en": "harbour bridge", "zh": "跨港大桥"}[lang]
+    found = (await research({"item": item, "fields": list(filled)}, library(notes), lang=lang)).output
+    assert {claim.question: claim.statement for claim in found.claims} == filled
+    none = (await research({"item": other, "fields": list(filled)}, library(notes), lang=lang)).output
+    assert none.claims == ()
+    assert [one.question for one in none.open_questions] == [field_name(other, name) for name in filled]
+    assert all(one.searched for one in none.open_questions)
