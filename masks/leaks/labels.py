@@ -150,13 +150,14 @@ class DomainLabeller:
 
     def _mass(self, texts: Sequence[str], evidence: Matrix | None = None) -> Matrix:
         scores = self._index.scores(texts)
-        blank = np.array([not any(c.isalnum() for c in text) for text in texts], dtype=bool)
         mass = probabilities(scores, self._calibration.temperature, self._calibration.none_score)
         if evidence is not None:
             mass = mass * np.exp(evidence)
             mass /= mass.sum(axis=1, keepdims=True)
-        mass[blank] = 0.0
-        mass[blank, -1] = 1.0
+        blank = [row for row, text in enumerate(texts) if not any(map(str.isalnum, text))]
+        if blank:
+            mass[blank] = 0.0
+            mass[blank, -1] = 1.0
         return mass
 
     def _decide(self, row: Matrix, margin: float) -> DomainLabel:
