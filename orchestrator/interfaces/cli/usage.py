@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import typer
@@ -38,6 +39,19 @@ _CODES: Final = {
 }
 
 
+_FORMS: Final = {
+    re.compile(r"Got unexpected extra arguments? ?(?:\(s\) )?\((.*)\)", re.DOTALL): r"多余的参数：\1",
+    re.compile(r"No such command '([^']*)'\."): r"没有命令 '\1'",
+    re.compile(r"No such command '([^']*)'\. Did you mean (.*)\?"): r"没有命令 '\1'；相近的有：\2",
+    re.compile(r"Option '(.*)' requires an argument\."): r"选项 '\1' 缺少取值",
+    re.compile(r"Option '(.*)' requires (\d+) arguments\."): r"选项 '\1' 需要 \2 个取值",
+    re.compile(r"Option '(.*)' does not take a value\."): r"选项 '\1' 不带取值",
+    re.compile(r"Missing command\."): "缺少命令",
+    re.compile(r"Invalid value for '(.*?)': (.*)", re.DOTALL): r"\1 的取值不可接受：\2",
+}
+"""Forms of the parser's messages, each with its Chinese."""
+
+
 def _english(error: BaseException) -> str:
     written = getattr(error, "format_message", None)
     return str(written()) if callable(written) else str(error)
@@ -50,10 +64,17 @@ def _chinese(error: BaseException, name: str) -> str:
         case "NoSuchOption":
             near = "、".join(sorted(getattr(error, "possibilities", None) or ()))
             return f"没有选项 {getattr(error, 'option_name', '')!r}" + (f"；相近的有：{near}" if near else "")
-        case "BadOptionUsage":
-            return f"选项 {getattr(error, 'option_name', '')!r} 用法有误（{_english(error)}）"
         case _:
-            return f"命令行有误（{_english(error)}）"
+            return _of_known_form(_english(error))
+
+
+def _of_known_form(said: str) -> str:
+    """Give the Chinese of a message that the parser words itself; one of another form is shown as it is."""
+    for form, chinese in _FORMS.items():
+        found = form.fullmatch(said)
+        if found is not None:
+            return found.expand(chinese)
+    return f"命令行有误（{said}）"
 
 
 def _parameter(error: BaseException) -> str:

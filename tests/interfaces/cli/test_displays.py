@@ -86,14 +86,17 @@ def test_the_counts_of_the_panel_add_up() -> None:
 
 
 def test_what_happened_scrolls_up_as_lines_of_words() -> None:
-    expected: dict[Lang, str] = {"en": "started by A1", "zh": "由 A1 开始"}
-    for lang, started in expected.items():
+    expected: dict[Lang, tuple[str, str]] = {
+        "en": ("started by A1", "B (the structure does not fit)"),
+        "zh": ("由 A1 开始", "B 类阻塞（结构不符）"),
+    }
+    for lang, (started, blocked) in expected.items():
         err = Terminal()
         with LiveDisplay(Streams(io.StringIO(), err, io.StringIO()), lang, {"NO_COLOR": "1"}) as display:
             for event, state in states_of(backtracked_log()):
                 display.show(event, state)
         assert started in err.getvalue()
-        assert "B structure" in err.getvalue()
+        assert blocked in err.getvalue()
         # Colours are gone, the cursor still moves.
         assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", err.getvalue())
 

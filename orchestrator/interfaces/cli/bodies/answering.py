@@ -13,7 +13,7 @@ from orchestrator.core.requests import ANSWER_VALUES, Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
 from orchestrator.desk import answer as hand_over
 from orchestrator.interfaces.cli.bodies.deciding import BY
-from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
+from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
@@ -57,8 +57,8 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
     lease = living_lease(session, run)
     if lease is not None:
         note = session.pick(
-            f"handed over; {lease.holder} executes the run. Follow it with: maskgrad watch {run}",
-            f"已转交；由 {lease.holder} 执行该运行。可跟踪：maskgrad watch {run}",
+            f"handed over; {holder_name(lease.holder)} executes the run. Follow it with: maskgrad watch {run}",
+            f"已转交；由 {holder_name(lease.holder)} 执行该运行。可跟踪：maskgrad watch {run}",
         )
     else:
         note = session.pick(

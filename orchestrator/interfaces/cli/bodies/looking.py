@@ -29,6 +29,15 @@ def living_lease(session: Session, run: RunId) -> Lease | None:
     return None if lease is None or is_gone(lease.holder) else lease
 
 
+def holder_name(holder: str) -> str:
+    """Return what people need of a holder's name: machine and process, without what tells processes apart.
+
+    >>> holder_name("host:4711@1f0c3a55.4026531836/88123")
+    'host:4711'
+    """
+    return holder.partition("@")[0]
+
+
 def proposal_of(state: RunState) -> Proposal:
     """Return the proposal of a run; raises `NotFound` for a run whose draft was never finished."""
     if state.proposal is None:

@@ -13,7 +13,7 @@ from orchestrator.desk import approve as approve_revision
 from orchestrator.desk import post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
-from orchestrator.interfaces.cli.bodies.looking import living_lease, proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
 from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
@@ -76,8 +76,8 @@ def resume(session: Session, run: str) -> Result:
         post_control(session.desk(), name, "continue", by=BY)
         if lease is not None:
             note = session.pick(
-                f"asked {lease.holder} to go on. Follow it with: maskgrad watch {run}",
-                f"已请 {lease.holder} 继续。可跟踪：maskgrad watch {run}",
+                f"asked {holder_name(lease.holder)} to go on. Follow it with: maskgrad watch {run}",
+                f"已请 {holder_name(lease.holder)} 继续。可跟踪：maskgrad watch {run}",
             )
             return Result(data=_document(state), notes=(note,))
     return execute_shown(session, name)

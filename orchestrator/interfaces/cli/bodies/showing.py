@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.core.events import ProposalRejected
 from orchestrator.core.state import RunState
-from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
+from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, run_state
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
@@ -55,7 +55,7 @@ def state_lines(session: Session, state: RunState, holder: str | None, *, gaps: 
     if state.status == "reviewing":
         lines += requested_lines(session, state)
     if holder is not None:
-        lines.append(session.pick("executed by: ", "执行者：") + holder)
+        lines.append(session.pick("executed by: ", "执行者：") + holder_name(holder))
     lines += node_lines(state, lang)
     rejected = is_rejected(state)
     if rejected:

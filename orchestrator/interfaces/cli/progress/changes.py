@@ -46,11 +46,19 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.report import confidence_words
-from orchestrator.core.requests import REASONS
+from orchestrator.core.requests import CHOICES, REASONS
 from orchestrator.core.state import RunState
 from orchestrator.core.transition import ACTIVE
+from orchestrator.interfaces.cli.bodies.summaries import status_words
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.repairs import repair_fields, repair_words
+from orchestrator.interfaces.cli.progress.wording import (
+    DECIDED_BY,
+    GIVEN_UP,
+    LEVELS,
+    failure_words,
+    not_read_words,
+)
 from orchestrator.interfaces.cli.streams import one_line
 
 Weight = Literal["activity", "step", "attention"]
@@ -136,8 +144,8 @@ class Narrator:
             Change(
                 fields=(("file", file.uri), ("state", "skipped"), ("reason", file.reason)),
                 sentence=self._pick(
-                    f"not read: {one_line(file.uri)} ({file.reason})",
-                    f"未读取：{one_line(file.uri)}（{file.reason}）",
+                    f"not read: {one_line(file.uri)} ({not_read_words(file.reason, 'en')})",
+                    f"未读取：{one_line(file.uri)}（{not_read_words(file.reason, 'zh')}）",
                 ),
                 weight="attention",
             )
@@ -200,9 +208,10 @@ class Narrator:
                     *tries,
                     ("message", body.failure.message),
                 )
+                what = failure_words(body.failure.kind, self._lang)
                 said = self._pick(
-                    f"not accepted ({body.failure.kind}): {body.failure.message}",
-                    f"未被接受（{body.failure.kind}）：{body.failure.message}",
+                    f"not accepted ({what}): {body.failure.message}",
+                    f"未被接受（{what}）：{body.failure.message}",
                 )
                 return self._step(body.node, fields, said, title, weight="attention")
             case AttemptCancelled():
@@ -250,9 +259,10 @@ class Narrator:
                     ("reason", body.reason),
                     ("detail", detail),
                 )
+                why = self._pick(*GIVEN_UP[body.reason])
                 said = self._pick(
-                    f"{names}: given up ({body.reason}) {detail}",
-                    f"{names}：已放弃（{body.reason}）{detail}",
+                    f"{names}: given up ({why}) {detail}",
+                    f"{names}：已放弃（{why}）{detail}",
                 )
                 return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
             case BlockageClassified():
@@ -297,9 +307,14 @@ class Narrator:
         )
         repair = repair_words(plan.repair, self._lang)
         again = ", ".join(plan.invalidated)
+        why = self._pick(*DECIDED_BY[plan.by])
+        if blockage is not None:
+            what = failure_words(blockage.failure.kind, self._lang)
+            why = self._pick(f"{blockage.cls} ({what})", f"{blockage.cls} 类阻塞（{what}）")
+        level = self._pick(*LEVELS[plan.level])
         said = self._pick(
-            f"{plan.node}: went back to the {plan.level} because of {cause or plan.by}; {repair}; again: {again}",
-            f"{plan.node}：因 {cause or plan.by} 回溯（{plan.level}）；{repair}；重做：{again}",
+            f"{plan.node}: went back {level} because of {why}; {repair}; again: {again}",
+            f"{plan.node}：因{why}回溯（{level}）；{repair}；重做：{again}",
         )
         return Change(fields=fields, sentence=one_line(said, _SENTENCE), node=plan.node, weight="attention")
 
@@ -325,10 +340,8 @@ class Narrator:
                 return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
             case RequestAnswered():
                 fields = (("request", body.request), ("answer", body.answer.choice), ("by", body.by))
-                said = self._pick(
-                    f"{body.request} answered: {body.answer.choice}",
-                    f"{body.request} 已回答：{body.answer.choice}",
-                )
+                choice = CHOICES[body.answer.choice][self._lang]
+                said = self._pick(f"{body.request} answered: {choice}", f"{body.request} 已回答：{choice}")
                 return Change(fields=fields, sentence=said, node=body.node)
             case MessageRefused():
                 about = body.request or body.kind
@@ -380,8 +393,13 @@ class Narrator:
                 said = self._pick(f"revision {body.revision} approved", f"修订版 {body.revision} 已批准")
                 return (self._state("confirmed", said, revision=body.revision, by=body.by),)
             case ExecutorTookOver():
-                said = self._pick(f"executed by {body.holder}", f"由 {body.holder} 执行")
-                return (self._state("running", said, epoch=body.epoch, holder=body.holder),)
+                # Which process it is stands in the event; a person has no use for it.
+                said = (
+                    self._pick("execution begins", "开始执行")
+                    if body.epoch == 1
+                    else self._pick("execution goes on", "继续执行")
+                )
+                return (self._state("running", said, epoch=body.epoch),)
             case RunPaused():
                 return (self._paused(body, state),)
             case RunContinued():
@@ -389,7 +407,8 @@ class Narrator:
             case CancelRequested():
                 return (self._state("cancelling", self._pick("cancelled", "已请求取消"), by=body.by),)
             case RunEnded():
-                said = self._pick(f"ended: {body.outcome}", f"已结束：{body.outcome}")
+                outcome = status_words(body.outcome, self._lang)
+                said = self._pick(f"ended: {outcome}", f"已结束：{outcome}")
                 return (
                     self._state(
                         body.outcome, said, gaps=len(body.gaps) or None, stopped=body.stopped or None

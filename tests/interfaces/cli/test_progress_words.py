@@ -1,0 +1,112 @@
+"""Every code that an event names is said in words to people, in both languages; a log line keeps the code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from agents.retrieval.reading import SkipReason as FileReason
+from graphs.plan import NodeId
+from orchestrator.core.backtrack import BacktrackLevel
+from orchestrator.core.blockage import FailureKind
+from orchestrator.core.events import (
+    AttemptFailed,
+    Backtracked,
+    BlockageClassified,
+    Body,
+    Event,
+    ExecutorTookOver,
+    NodesSkipped,
+    RequestAnswered,
+    RunEnded,
+    SkippedFile,
+    SkipReason,
+    SourcesRead,
+)
+from orchestrator.core.ids import RequestId
+from orchestrator.core.requests import Answer
+from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.progress.changes import Change, Narrator
+from orchestrator.interfaces.cli.progress.wording import DECIDED_BY, FAILURES, GIVEN_UP, LEVELS, NOT_READ
+from tests.core import builders
+from tests.core.simulation import RUN
+from tests.interfaces.cli.logs import backtracked_log
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+NAMES = re.compile(r"[\w.-]+\.md|\b([abAV]\d?|[ABCD]|q\d|r-[\w.]+|agent|n\d)\b")
+
+
+def told(body: Body, lang: Lang) -> tuple[Change, ...]:
+    return Narrator(lang).tell(Event(seq=1, ts="2026-01-01T00:00:00.000Z", body=body), RunState(run=RUN))
+
+
+@pytest.mark.parametrize(
+    ("table", "codes"),
+    [
+        (FAILURES, get_args(FailureKind)),
+        (GIVEN_UP, get_args(SkipReason)),
+        (NOT_READ, get_args(FileReason)),
+        (LEVELS, tuple(BacktrackLevel)),
+        (DECIDED_BY, ("controller", "person")),
+    ],
+    ids=["failures", "given up", "not read", "levels", "decided by"],
+)
+def test_no_code_is_without_words(table: Mapping[str, tuple[str, str]], codes: Iterable[str]) -> None:
+    assert set(table) == set(codes)
+    for english, chinese in table.values():
+        assert not CHINESE.search(english)
+        assert "_" not in english
+        assert CHINESE.search(chinese)
+
+
+BODIES: tuple[Body, ...] = (
+    NodesSkipped(nodes=(NodeId("a"), NodeId("b")), reason="limit", detail=""),
+    SourcesRead(digest="0" * 64, documents=2, skipped=(SkippedFile(uri="x.md", reason="unknown_encoding"),)),
+    AttemptFailed(
+        node=NodeId("a"),
+        generation=1,
+        attempt=1,
+        failure=replace(builders.failure("rate_limited"), message=""),
+    ),
+    RequestAnswered(request=RequestId("q1"), node=NodeId("a"), answer=Answer(choice="abandon"), by="x"),
+    RunEnded(outcome="partial"),
+    ExecutorTookOver(epoch=1, holder="vm:12362@place/88"),
+    ExecutorTookOver(epoch=2, holder="vm:12362@place/88"),
+)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: f"{body.type}")
+def test_people_read_words_and_no_codes(body: Body) -> None:
+    for change in told(body, "zh"):
+        assert CHINESE.search(change.sentence)
+        assert not re.findall("[A-Za-z_]{2,}", NAMES.sub(" ", change.sentence)), change.sentence
+    for change in told(body, "en"):
+        assert not CHINESE.search(change.sentence)
+        assert "_" not in change.sentence
+
+
+def test_a_log_line_keeps_the_code_and_no_line_names_the_process() -> None:
+    (first, second) = told(BODIES[1], "zh")
+    assert dict(first.fields)["skipped"] == 1
+    assert dict(second.fields)["reason"] == "unknown_encoding"
+    (started,) = told(BODIES[-1], "en")
+    assert dict(started.fields) == {"run": "running", "epoch": 2}
+    assert "vm" not in started.sentence
+
+
+def test_classes_and_backtracks_are_told_in_the_readers_language() -> None:
+    narrator = Narrator("zh")
+    state = RunState(run=RUN)
+    shown = []
+    for event in backtracked_log():
+        if isinstance(event.body, BlockageClassified | Backtracked):
+            shown += [change.sentence for change in narrator.tell(event, state)]
+    assert len(shown) == 2
+    for sentence in shown:
+        assert CHINESE.search(sentence)
+        assert not re.findall("[A-Za-z_]{2,}", NAMES.sub(" ", sentence)), sentence
