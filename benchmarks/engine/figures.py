@@ -19,6 +19,7 @@ from benchmarks.engine.loads import Load, w1, w2, w3, w4, w6
 from benchmarks.engine.ours import WIDE_CAP, Executed, run_ours
 from benchmarks.engine.peers import Taken, run_asyncio, run_langgraph
 from benchmarks.engine.sizes import Sizes
+from masks.ports import Embedder
 from orchestrator.shell.store.sqlite_store import SqliteStore
 
 OURS, G, ASYNCIO, SHIPPED = "ours", "g", "asyncio", "with_embedder"
@@ -44,15 +45,7 @@ def take_disk(report: Report, sizes: Sizes) -> None:
 def take_w1(report: Report, sizes: Sizes) -> None:
     """Take W1 at the size at which G runs, too: processor time and wall over G's."""
     load = w1(sizes.w1, sizes.seed)
-    weights = (
-        UseEmbedder()
-    )  # read once; each round has a cache of its own, for an old one would know every sentence
-    sides: Sides[Taken] = {
-        OURS: lambda: run_ours(load).taken,
-        G: lambda: run_langgraph(load),
-        ASYNCIO: lambda: run_asyncio(load),
-        SHIPPED: lambda: run_ours(load, embedder=CachedEmbedder(weights)).taken,
-    }
+    sides = _all_sides(load, UseEmbedder())
     key = f"w1_{sizes.w1}"
     taken = in_turn(key, sides, sizes.rounds)
     for side, place, prefix in ((OURS, report.figures, ""), (SHIPPED, report.beside, f"{SHIPPED}.")):
@@ -79,13 +72,7 @@ def take_w2(report: Report, sizes: Sizes) -> None:
     ratios: dict[str, list[list[float]]] = {side: [] for side in (OURS, G, ASYNCIO, SHIPPED)}
     weights = UseEmbedder()
     for load in _w2_dags(sizes):
-        sides: Sides[Taken] = {
-            OURS: lambda load=load: run_ours(load).taken,  # type: ignore[misc]
-            G: lambda load=load: run_langgraph(load),  # type: ignore[misc]
-            ASYNCIO: lambda load=load: run_asyncio(load),  # type: ignore[misc]
-            SHIPPED: lambda load=load: run_ours(load, embedder=CachedEmbedder(weights)).taken,  # type: ignore[misc]
-        }
-        taken = in_turn(load.name, sides, sizes.rounds)
+        taken = in_turn(load.name, _all_sides(load, weights), sizes.rounds)
         for side, found in ratios.items():
             found.append([r[side].wall / load.critical_path() for r in taken])
     _put_over_path(report, "w2", ratios, sizes)
@@ -239,6 +226,20 @@ def warm_up(sizes: Sizes) -> None:
     run_ours(load)
     run_langgraph(load)
     run_asyncio(load)
+
+
+def _all_sides(load: Load, weights: Embedder) -> Sides[Taken]:
+    """Return ours with both embedders beside the peers.
+
+    The weights of the shipped one are read once, but each round has a cache of its own: an old one would know every
+    sentence.
+    """
+    return {
+        OURS: lambda: run_ours(load).taken,
+        G: lambda: run_langgraph(load),
+        ASYNCIO: lambda: run_asyncio(load),
+        SHIPPED: lambda: run_ours(load, embedder=CachedEmbedder(weights)).taken,
+    }
 
 
 def _put_walls(report: Report, key: str, load: Load, sizes: Sizes, slots: int | None) -> None:
