@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from agents.evidence import Evidence, LineSpan, Source, SourceId
 from agents.retrieval.reading import decode_note, line_starts
@@ -16,17 +17,22 @@ from orchestrator.verification.ports import Defect, FactVerdict
 from orchestrator.verification.sources.folder import DocumentLoader, DocumentMissing, FolderLoader
 from orchestrator.verification.wording import said
 
+KEPT_BYTES = 4 * 1024 * 1024
+"""Bytes of documents whose text and lines are kept between passes: those of a usual folder of notes."""
+
 
 class DocumentSource:
     """The user's documents as a fact source: an excerpt is verified when the file holds it at the cited place.
 
-    Every question reads the file again, and so does every pass of a check, so that a change during the run is seen.
+    Every question reads the file again, and so does every pass of a check, so that a change during the run is seen;
+    bytes that were read before are not decoded and divided into lines again.
     """
 
     def __init__(self, material: DocumentLoader | Path | str, *, name: str = "documents") -> None:
         """Trace to the files below a folder, or to whatever a loader gives."""
         self._loader = FolderLoader(material) if isinstance(material, (str, Path)) else material
         self._name = name
+        self._known = _Known()
 
     @property
     def name(self) -> str:
@@ -35,7 +41,7 @@ class DocumentSource:
 
     def for_pass(self) -> DocumentPass:
         """Return the documents for one pass over an output, which reads each of them once."""
-        return DocumentPass(self._loader, self._name)
+        return DocumentPass(self._loader, self._name, self._known)
 
     def trace(
         self, evidence: Evidence, sources: Mapping[SourceId, Source], *, lang: Lang
@@ -55,12 +61,46 @@ class _Read:
     """Where its lines begin."""
 
 
+class _Known:
+    """Documents by the digest of their bytes, those that were asked for last; several threads may ask."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, tuple[_Read, int]] = {}
+        self._bytes = 0
+        self._lock = Lock()
+
+    def read(self, data: bytes) -> _Read:
+        """Return the document of these bytes."""
+        digest = hashlib.sha256(data).hexdigest()
+        with self._lock:
+            known = self._documents.pop(digest, None)
+            if known is not None:
+                self._documents[digest] = known
+                return known[0]
+        decoded = decode_note(data)
+        text = None if decoded is None else decoded.text
+        document = _Read(digest=digest, text=text, starts=() if text is None else line_starts(text))
+        with self._lock:
+            self._keep(document, len(data))
+        return document
+
+    def _keep(self, document: _Read, size: int) -> None:
+        if size > KEPT_BYTES or document.digest in self._documents:
+            return
+        self._documents[document.digest] = (document, size)
+        self._bytes += size
+        while self._bytes > KEPT_BYTES:
+            _, oldest = self._documents.pop(next(iter(self._documents)))
+            self._bytes -= oldest
+
+
 class DocumentPass:
     """The documents during one pass: what was read of a document for one piece of evidence is used for all."""
 
-    def __init__(self, loader: DocumentLoader, name: str) -> None:
+    def __init__(self, loader: DocumentLoader, name: str, known: _Known) -> None:
         self._loader = loader
         self._name = name
+        self._known = known
         self._documents: dict[str, _Read] = {}
 
     @property
@@ -107,14 +147,7 @@ class DocumentPass:
 
     def _read(self, uri: str) -> _Read:
         if uri not in self._documents:
-            data = self._loader.load(uri)
-            decoded = decode_note(data)
-            text = None if decoded is None else decoded.text
-            self._documents[uri] = _Read(
-                digest=hashlib.sha256(data).hexdigest(),
-                text=text,
-                starts=() if text is None else line_starts(text),
-            )
+            self._documents[uri] = self._known.read(self._loader.load(uri))
         return self._documents[uri]
 
 

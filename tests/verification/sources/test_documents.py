@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from agents.evidence import Evidence, Source, SourceId
+from agents.retrieval.reading import line_starts
 from graphs.contract import Lang
 from orchestrator.core.claims import Falsified, Verified
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, FactVerdict
+from orchestrator.verification.sources import documents
 from orchestrator.verification.sources.documents import DocumentSource
 from orchestrator.verification.sources.folder import DocumentMissing, FolderLoader
 from tests.verification.cases import Notes, altered, evidence, order, output, quoted
@@ -303,3 +305,58 @@ class TestFolderLoader:
         with (folder / "big.md").open("wb") as file:
             file.truncate(6_000_000)
         assert len(FolderLoader(folder).load("big.md")) == 5_000_001
+
+
+class Divided:
+    """Counts the texts that are divided into lines."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.texts: list[str] = []
+        monkeypatch.setattr(documents, "line_starts", self)
+
+    def __call__(self, text: str) -> tuple[int, ...]:
+        self.texts.append(text)
+        return line_starts(text)
+
+
+def test_the_same_bytes_are_divided_into_lines_once_and_others_anew(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    divided = Divided(monkeypatch)
+    source = notes.write("plant.md", EN)
+    piece = notes.quote(source, "The plant stores 32 MWh.")
+    material = DocumentSource(notes.root)
+    found = Verified(source="plant.md:3")
+
+    def verdict() -> object:
+        answer = material.trace(piece, {source.id: source}, lang="en")
+        assert answer is not None
+        return answer.verdict if answer.defect is None else answer.defect
+
+    assert [verdict(), verdict()] == [found, found]
+    assert divided.texts == [EN]
+    changed = EN.replace("2024", "2023")
+    notes.write("plant.md", changed)
+    assert [verdict(), verdict()] == ["source_changed", "source_changed"]
+    notes.write("plant.md", EN)
+    assert verdict() == found
+    assert divided.texts == [EN, changed]
+
+
+def test_no_more_than_so_many_bytes_are_kept(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    divided = Divided(monkeypatch)
+    monkeypatch.setattr(documents, "KEPT_BYTES", 2 * len(EN))
+    material = DocumentSource(notes.root)
+    texts = {name: EN.replace("plant", name) for name in ("plaid", "plank", "plate")}
+    written_notes = {name: notes.write(f"{name}.md", text) for name, text in texts.items()}
+
+    def asks(name: str) -> None:
+        source = written_notes[name]
+        piece = notes.quote(source, "It opened on 3 May 2024.")
+        answer = material.trace(piece, {source.id: source}, lang="en")
+        assert answer == FactVerdict(verdict=Verified(source=f"{name}.md:4"))
+
+    for name in ("plaid", "plank", "plaid", "plate", "plaid", "plank"):
+        asks(name)
+    # Of two kept, the one goes that was asked for longer ago: `plank` made room for `plate`.
+    assert divided.texts == [texts["plaid"], texts["plank"], texts["plate"], texts["plank"]]
