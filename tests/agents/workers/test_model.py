@@ -320,3 +320,48 @@ async def test_functions_are_done_by_code(folder: Path) -> None:
     worker = ModelWorker(REGISTRY, ScriptedWorker({(NodeId("n1"), ANY): done}))
     broker = InProcess(folder, ScriptedChatModel.in_order())
     assert await worker.work(order({}, operation="report"), broker) == done
+
+
+ROOMS = 3
+"""Sections of each note, all about as relevant to the question."""
+
+
+@pytest.fixture
+def two_fields(tmp_path: Path) -> Path:
+    """Two notes of different fields that say equally much on the question, more than one prompt holds."""
+    for name, price in (("db.md", "40 MB"), ("locks.md", "9 coins")):
+        rooms = "\n\n".join(
+            f"# Room {room}\n\n"
+            + " ".join(f"The index of shelf {shelf} in room {room} costs {price}." for shelf in range(12))
+            for room in range(ROOMS)
+        )
+        (tmp_path / name).write_text(rooms, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("values", "path"), [(range(71, 101), 1), (range(31, 71), 2)])
+async def test_inside_a_band_every_step_of_the_gradient_moves_what_the_model_is_given(
+    two_fields: Path, values: range, path: int
+) -> None:
+    """Semantics 1: raising m(A, k) inside a band, with fixed thresholds, changes, and never against the direction,
+    the strength that the prompt names, the place of k among the fields, its first excerpt, and its share of them.
+    """
+    strengths, places, firsts, shares = [], [], [], []
+    middle = values[len(values) // 2]
+    for value in values:
+        given = order({"questions": [QUESTION]}, path=path, mask={DATABASES: value, SECURITY: middle})
+        _, model, _ = await run(two_fields, given, claims())
+        system, user = (str(message.content) for message in model.requests[0][:2])
+        fields = [line for line in system.splitlines() if line.startswith("- ")]
+        (own,) = [line for line in fields if f"({DATABASES})" in line]
+        strengths.append(float(own.partition(f"({DATABASES}) ")[2][:4]))
+        places.append(fields.index(own))
+        offered = [line.split()[1].partition(":")[0] for line in user.splitlines() if line.startswith("[E")]
+        firsts.append(offered.index("db.md"))
+        shares.append(offered.count("db.md"))
+    assert strengths == [value / 100 for value in values]
+    for falling in (places, firsts):
+        assert falling == sorted(falling, reverse=True)
+    assert shares == sorted(shares)
+    assert (places[0], places[-1]) == (1, 0)
+    assert 0 < shares[0] < shares[-1]
