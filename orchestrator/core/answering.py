@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import assert_never
 
 from agents.spec import AgentId
+from graphs.plan import NodeId
+from graphs.scopes import invalidated
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard, Repair
 from orchestrator.core.claims import Level
 from orchestrator.core.commands import AcceptAsIs, Command, ReopenReview, SkipNodes
 from orchestrator.core.giving_up import given_up_with
-from orchestrator.core.going_back import backtrack
-from orchestrator.core.repairs import guard_text, person_mask
+from orchestrator.core.going_back import backtrack, has_external_effect
+from orchestrator.core.repairs import approved_index, guard_text, person_mask, reader_of_changed
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
 
@@ -21,9 +23,12 @@ from orchestrator.core.state import NodeState, RunState
 def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
     """Return the one command that carries `answer` out; the answer was checked when it was taken."""
     assert node.answered is not None, "an answer belongs to a request"
+    reader: NodeId | None = None
     match answer.choice:
         case "retry":
-            fix: Repair = InjectGuard(node=node.id, guard=answer.guidance or _guard(state, node))
+            # A changed source is read anew by who read it; from there on everything is made again.
+            reader = _reader(state, node)
+            fix: Repair = InjectGuard(node=reader or node.id, guard=answer.guidance or _guard(state, node))
         case "set_mask":
             fix = person_mask(state, node, answer)
         case "reassign":
@@ -36,7 +41,16 @@ def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
             return ReopenReview(node=node.id, request=node.answered)
         case _:
             assert_never(answer.choice)
-    return backtrack(state, node, fix, forced=Level.L2, by="person", start_path=node.start_path)
+    start_path = state.node(fix.node).start_path
+    return backtrack(state, node, fix, parent=reader, forced=Level.L2, by="person", start_path=start_path)
+
+
+def _reader(state: RunState, node: NodeState) -> NodeId | None:
+    """Who read the source that was changed; nobody where going back there would undo an external effect unasked."""
+    reader = reader_of_changed(state, node)
+    if reader is None or has_external_effect(state, invalidated(approved_index(state), "node", reader)):
+        return None
+    return reader
 
 
 def _guard(state: RunState, node: NodeState) -> str:

@@ -51,7 +51,7 @@ def backtrack(
     depth = 1 + most_charged.depth
     if by == "controller" and depth > MAX_REPAIR_DEPTH + node.granted:
         return ask(state, node, "depth_limit")
-    if by == "controller" and _has_external_effect(state, scope):
+    if by == "controller" and has_external_effect(state, scope):
         return ask(state, node, "external_effect")
     return Backtrack(
         plan=BacktrackPlan(
@@ -125,8 +125,8 @@ def _may_differ(state: RunState, node: NodeState) -> bool:
     return mended or reads_guards(state, node.id)
 
 
-def _has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
-    """Whether an attempt that may act on the outside world has begun: that can't be thrown away (semantics 6)."""
+def has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
+    """Tell whether an attempt that may act on the outside world has begun: that can't be thrown away (semantics 6)."""
     index = approved_index(state)
     return any(
         index.subtask(name).side_effects == "external"

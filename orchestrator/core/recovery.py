@@ -32,6 +32,7 @@ from orchestrator.core.repairs import (
     may_extend,
     memory_key,
     other_agent,
+    reader_of_changed,
     reads_guards,
 )
 from orchestrator.core.requests import ReasonCode
@@ -170,10 +171,11 @@ def _cross(state: RunState, node: NodeState, domain: str) -> Command:
 def _correct(state: RunState, node: NodeState, blockage: Blockage) -> Command:
     """Class B: back to the blamed parent (else the latest completed one; a root node: itself).
 
+    Where a source was changed, to the sub-task that read it: one that only passed it on would pass it on again.
     Where a correction would only repeat the same attempt, the next rung is taken at once.
     """
     redo = blockage.failure.kind == "falsified"
-    parent = blamed_parent(state, node, blockage)
+    parent = reader_of_changed(state, node) or blamed_parent(state, node, blockage)
     fix = correction(state, node, parent or node.id, blockage)
     if fix is None:
         return _capability(state, node, blockage)

@@ -14,7 +14,7 @@ from masks.domains import DomainId
 from masks.gradient import extend_leaf, extension_target, set_leaf
 from orchestrator.core.backtrack import ChangeAgent, CorrectParameters, ExtendMask, SetMask
 from orchestrator.core.blockage import Blockage, FailureKind
-from orchestrator.core.candidates import able_agents
+from orchestrator.core.candidates import able_agents, changed_sources
 from orchestrator.core.claims import Falsified
 from orchestrator.core.proposal import Proposal, successor_id
 from orchestrator.core.requests import Answer
@@ -42,6 +42,28 @@ def blamed_parent(state: RunState, node: NodeState, blockage: Blockage) -> NodeI
             return blamed
     completed = [p for p in index.predecessors(node.id) if _may_be_redone(state, p)]
     return max(completed, key=lambda p: state.node(p).done_seq, default=None)
+
+
+def reader_of_changed(state: RunState, node: NodeState) -> NodeId | None:
+    """Return the accepted sub-task upstream that read what was changed since, where `node` only passes it on.
+
+    Found by what its check traced: the first in the plan's order that had a claim or evidence that is falsified now.
+    `None` when no source was changed, or when `node` read it itself.
+    """
+    if not changed_sources(node) or node.rejected is None:
+        return None
+    false = [v for v in node.rejected.verification.verdicts if isinstance(v.verdict, Falsified)]
+    claims, evidence = {verdict.claim for verdict in false}, _falsified_evidence(node)
+    index = approved_index(state)
+    for name in sorted(index.ancestors(node.id), key=index.rank):
+        accepted = state.node(name).accepted
+        if accepted is not None and _may_be_redone(state, name):
+            for verdict in accepted.verification.verdicts:
+                if verdict.claim in claims or any(
+                    str(each.evidence) in evidence for each in verdict.evidence
+                ):
+                    return name
+    return None
 
 
 def _may_be_redone(state: RunState, name: NodeId) -> bool:
@@ -72,14 +94,19 @@ def _corrections(state: RunState, node: NodeState, target: NodeId) -> dict[str, 
     """Keep the repaired worker from handing over the same falsified evidence again; empty when nothing is new."""
     if node.rejected is None:
         return {}
-    falsified = {
+    falsified = _falsified_evidence(node)
+    before = set(state.node(target).params.get("exclude_evidence") or ())
+    return {"exclude_evidence": sorted(before | falsified)} if falsified - before else {}
+
+
+def _falsified_evidence(node: NodeState) -> set[str]:
+    verdicts = node.rejected.verification.verdicts if node.rejected is not None else ()
+    return {
         str(traced.evidence)
-        for verdict in node.rejected.verification.verdicts
+        for verdict in verdicts
         for traced in verdict.evidence
         if isinstance(traced.verdict, Falsified)
     }
-    before = set(state.node(target).params.get("exclude_evidence") or ())
-    return {"exclude_evidence": sorted(before | falsified)} if falsified - before else {}
 
 
 def guard_text(state: RunState, blockage: Blockage) -> str:

@@ -129,6 +129,8 @@ class Simulation:
     """The proposal that is approved after a review was reopened; `None`: nobody looks at it."""
 
     verdicts: tuple[ClaimVerdict, ...] = ()
+    traced: dict[NodeId, tuple[ClaimVerdict, ...]] = field(default_factory=dict)
+    """Per node, what its check traced where it was accepted."""
     """Of every rejected output."""
 
     state: RunState = field(init=False)
@@ -387,7 +389,7 @@ class Simulation:
                     content=content,
                     path=1,
                     mode="scripted",
-                    verification=verification(),
+                    verification=verification(verdicts=self.traced.get(node, ())),
                 )
             )
         elif outcome.with_output:

@@ -779,6 +779,41 @@ class TestChangedSources:
             "review",
         )
 
+    @pytest.mark.parametrize("same", ["claim", "evidence"])
+    def test_repairs_go_back_to_the_sub_task_that_read_the_file(self, same: str) -> None:
+        """`a` read it, `b` and `c` pass it on: only `a` can read it anew."""
+        (false,) = false_evidence("e-1")
+        sound = EvidenceVerdict(evidence=EvidenceId("e-1"), verdict=Verified(source="prices.md:1"))
+        then = replace(false, verdict=Verified(source="prices.md:1"), evidence=(sound,))
+        then = replace(then, evidence=()) if same == "claim" else replace(then, claim=ClaimId("c-2"))
+        done = Simulation(
+            proposal(plan("a>b b>c")), {"c": [self.gone()] * 2}, answers=[Answer(choice="retry")], cap=1
+        )
+        done.verdicts, done.traced = (false,), {n("a"): (then,)}
+        done.run()
+        by_itself, by_person = (body.plan for body in done.backtracks())
+        assert (by_itself.by, by_itself.repair.node, by_itself.invalidated) == (
+            "controller",
+            "a",
+            ("a", "b", "c"),
+        )
+        assert (by_person.by, by_person.repair.node, by_person.invalidated) == (
+            "person",
+            "a",
+            ("a", "b", "c"),
+        )
+        assert (done.started("a"), done.state.status) == (3, "completed")
+
+    def test_a_sub_task_that_may_have_acted_outside_is_not_undone_by_a_retry(self) -> None:
+        (false,) = false_evidence("e-1")
+        work = plan("a>b b>c", b=replace(subtask("b"), side_effects="external"))
+        done = Simulation(proposal(work), {"c": [self.gone()]}, answers=[Answer(choice="retry")], cap=1)
+        done.verdicts = (false,)
+        done.traced = {n("a"): (replace(false, verdict=Verified(source="prices.md:1")),)}
+        done.run()
+        (back,) = (body.plan for body in done.backtracks())
+        assert (back.by, back.invalidated) == ("person", ("c",))
+
     def test_after_the_file_was_restored_a_retry_completes(self) -> None:
         done = run(CHAIN, {"b": [self.gone()] * 2}, answers=[Answer(choice="retry")])
         assert done.state.status == "completed"
