@@ -1,7 +1,8 @@
 """Read a folder of notes into documents with exact text, and list what could not be read.
 
 A document's `text` is the decoded file without its byte order mark, line ends untouched, so that character offsets
-and line numbers can be checked against the file by anybody. Lines end with `\\n`, `\\r\\n` or `\\r`.
+and line numbers can be checked against the file by anybody; only control characters become U+FFFD, one for one, for
+they could move a terminal's cursor. Lines end with `\\n`, `\\r\\n` or `\\r`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -26,19 +27,23 @@ MAX_NOTE_BYTES = 5_000_000
 SkipReason = Literal[
     "unsupported_type", "binary", "too_large", "empty", "unreadable", "outside_folder", "unknown_encoding"
 ]
-"""`unsupported_type`: not named like a note; `binary`: holds NUL or mostly control bytes; `too_large`: above
-`MAX_NOTE_BYTES`; `empty`: no visible character; `unreadable`: the system refused; `outside_folder`: a link that leaves
-the folder; `unknown_encoding`: no supported encoding decodes it cleanly."""
+"""`unsupported_type`: not named like a note; `binary`: holds NUL, or more than `MAX_CONTROL_SHARE` control bytes;
+`too_large`: above `MAX_NOTE_BYTES`; `empty`: no visible character; `unreadable`: the system refused; `outside_folder`:
+a link that leaves the folder; `unknown_encoding`: no supported encoding decodes it cleanly."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """Control characters but for tab, line ends and form feed. By a pattern: notes are read anew for every run."""
+_CONTROL_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+"""The same of ASCII: what is a control character in every encoding that holds ASCII."""
+_ASCII_CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _CHINESE_RUN = re.compile(r"[\u4e00-\u9fff，。！？；：、“”（）《》]+")
 _SHORTEST_MEAN_RUN = 2.0
 _MAX_FOREIGN_SHARE = 0.2
 """Share of other characters beyond ASCII, beside the Chinese ones, that a guessed text may have."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_MAX_CONTROL_SHARE = 0.02
-"""Share of control characters (other than tab and line ends) above which a decoded text is no text."""
+MAX_CONTROL_SHARE = 0.3
+"""Share of control bytes (other than tab and line ends) above which a file is no text; Perl's `-B` takes a third."""
 
 
 class FolderNotFound(FileNotFoundError):
@@ -176,9 +181,21 @@ def line_starts(text: str) -> tuple[int, ...]:
 def decode_note(data: bytes) -> Decoded | None:
     """Return the text of a file, or `None` if no supported encoding decodes it cleanly.
 
-    A byte order mark decides; else UTF-8; else GB18030 and UTF-16, each only if the result has no control
-    characters and, for GB18030, holds Chinese characters (any bytes decode as something there).
+    A byte order mark decides; else UTF-8; else GB18030 and UTF-16, each only if the result has no control characters
+    (of ASCII, GB18030 may have some) and holds Chinese characters (any bytes decode as something there). Control
+    characters of the text are replaced, and noted; a text with NUL is no text.
     """
+    decoded = _decoded(data)
+    if decoded is None or "\x00" in decoded.text:
+        return None
+    text, replaced = _CONTROL.subn(_REPLACEMENT, decoded.text)
+    if not replaced:
+        return decoded
+    said = f"{replaced} control character{'' if replaced == 1 else 's'} replaced"
+    return replace(decoded, text=text, note=said if decoded.note is None else f"{decoded.note}; {said}")
+
+
+def _decoded(data: bytes) -> Decoded | None:
     for mark, encoding in (
         (b"\xef\xbb\xbf", "utf-8"),
         (b"\xff\xfe", "utf-16-le"),
@@ -192,7 +209,9 @@ def decode_note(data: bytes) -> Decoded | None:
         return Decoded(text=text, encoding="utf-8")
     for encoding in ("gb18030", "utf-16-le", "utf-16-be"):
         text = _strict(data, encoding)
-        if text is not None and _plausible_guess(text):
+        # A byte below 128 is ASCII in GB18030; in UTF-16 it is half of any character.
+        plain = text if text is None or encoding != "gb18030" else _ASCII_CONTROL.sub("", text)
+        if text is not None and plain is not None and _plausible_guess(plain):
             return Decoded(text=text, encoding=encoding, note=f"encoding guessed: {encoding}")
     return None
 
@@ -250,14 +269,14 @@ def _document_of_bytes(relative: str, data: bytes, moment: str) -> Document | Sk
     if not data.strip():
         return Skip(path=relative, reason="empty", detail="the file has no text")
     decoded = decode_note(data)
+    # UTF-16 holds NUL bytes and is text.
+    if len(_CONTROL_BYTE.findall(data)) > MAX_CONTROL_SHARE * len(data) and not _is_wide(decoded):
+        return Skip(path=relative, reason="binary", detail="not a text file")
     if decoded is None:
-        binary = b"\x00" in data or _control_share(data.decode("latin-1")) > _MAX_CONTROL_SHARE
-        if binary:
+        if b"\x00" in data:
             return Skip(path=relative, reason="binary", detail="not a text file")
         detail = "neither UTF-8 nor GB18030 nor UTF-16; save it as UTF-8"
         return Skip(path=relative, reason="unknown_encoding", detail=detail)
-    if _control_share(decoded.text) > _MAX_CONTROL_SHARE or "\x00" in decoded.text:
-        return Skip(path=relative, reason="binary", detail="not a text file")
     if not decoded.text.strip():
         return Skip(path=relative, reason="empty", detail="the file has no text")
     document = document_from_text(relative, decoded.text, retrieved_at=moment, data=data)
@@ -270,6 +289,10 @@ def _document_of_bytes(relative: str, data: bytes, moment: str) -> Document | Sk
     )
 
 
+def _is_wide(decoded: Decoded | None) -> bool:
+    return decoded is not None and decoded.encoding.startswith("utf-16")
+
+
 def _strict(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
@@ -278,7 +301,7 @@ def _strict(data: bytes, encoding: str) -> str | None:
 
 
 def _plausible_guess(text: str) -> bool:
-    if "\x00" in text or _control_share(text) > 0:
+    if _CONTROL.search(text):
         return False
     # Western text read as GB18030 has single Chinese characters between its letters; Chinese text has runs.
     runs = _CHINESE_RUN.findall(text)
@@ -288,11 +311,8 @@ def _plausible_guess(text: str) -> bool:
     return foreign <= _MAX_FOREIGN_SHARE * sum(map(len, runs))
 
 
-def _control_share(text: str) -> float:
-    return len(_CONTROL.findall(text)) / max(1, len(text))
-
-
 __all__ = [
+    "MAX_CONTROL_SHARE",
     "MAX_NOTE_BYTES",
     "NOTE_SUFFIXES",
     "Corpus",

@@ -93,6 +93,46 @@ def test_encodings_are_recognised_and_guesses_are_noted(tmp_path: Path) -> None:
     assert [bool(document.note) for document in documents] == [True, False, False, True]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_control_characters_are_replaced_where_they_stand(tmp_path: Path, encoding: str) -> None:
+    """A note that was copied out of a terminal is still a note; offsets and lines stay those of the file."""
+    text = "\x1b[31m阀门为蓝色，压力为三兆帕。\x1b[0m\n第二行\x07。"
+    (tmp_path / "a.md").write_bytes(text.encode(encoding))
+    (document,) = read_folder(tmp_path, now=lambda: MOMENT).documents
+    assert (
+        document.text
+        == "\N{REPLACEMENT CHARACTER}[31m阀门为蓝色，压力为三兆帕。\N{REPLACEMENT CHARACTER}[0m\n第二行\N{REPLACEMENT CHARACTER}。"
+    )
+    assert len(document.text) == len(text)
+    assert document.line_of(text.index("第")) == 2
+    assert document.note is not None
+    assert document.note.endswith("3 control characters replaced")
+    # What checks read again is what was read.
+    again = decode_note((tmp_path / "a.md").read_bytes())
+    assert again is not None
+    assert again.text == document.text
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"The valve is blue.\x00", "binary"),
+        ("The valve is blue.\x00".encode("utf-16"), "binary"),
+        (b"\x01\x02\x03\x04 abc def", "binary"),
+        # Not decodable, and full of the bytes 0x80 to 0x9f, which are letters there.
+        ("в море".encode("cp866") + b"\x8f\x95\xff", "unknown_encoding"),
+    ],
+)
+def test_a_nul_or_mostly_control_bytes_make_a_file_binary(tmp_path: Path, data: bytes, reason: str) -> None:
+    (tmp_path / "a.md").write_bytes(data)
+    assert read(tmp_path) == ({}, {"a.md": reason})
+
+
+def test_one_control_character_leaves_a_short_note_a_note(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Blue\x1b.", encoding="utf-8")
+    assert read(tmp_path) == ({"a.md": "Blue\N{REPLACEMENT CHARACTER}."}, {})
+
+
 def test_random_bytes_are_no_chinese_text() -> None:
     assert decode_note(bytes(range(128, 256)) * 4) is None
 
