@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ConfigDict
 
 from masks.bands import DEFAULT_THRESHOLDS, Band, Thresholds, band, check_m100
@@ -79,24 +77,6 @@ class Mask:
     def band(self, domain: DomainId, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Band:
         """Return the band of a leaf. Whether the leaf exists is not checked."""
         return band(self.value(domain), thresholds)
-
-    def domains_in(
-        self, wanted: Band, thresholds: Thresholds, registry: DomainRegistry
-    ) -> tuple[DomainId, ...]:
-        """Return the leaves of the registry in band `wanted`, in the registry's order.
-
-        Raises `UnknownDomain` if the mask lists a domain that is no leaf of the registry.
-        """
-        self.check_against(registry)
-        return tuple(leaf for leaf in registry.leaves if self.band(leaf, thresholds) is wanted)
-
-    def as_array(self, registry: DomainRegistry) -> NDArray[np.float64]:
-        """Return the values in [-1, 1] over the registry's leaves, in the registry's order.
-
-        Raises `UnknownDomain` if the mask lists a domain that is no leaf of the registry.
-        """
-        self.check_against(registry)
-        return np.array([self.value(leaf) for leaf in registry.leaves], dtype=np.float64) / 100.0
 
     def check_against(self, registry: DomainRegistry) -> None:
         """Raise `UnknownDomain` for the first listed domain that is no leaf of the registry."""

@@ -1,18 +1,17 @@
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from masks.bands import Band, Thresholds, band
+from masks.bands import Thresholds, band
 from masks.domains import DomainId
 from masks.errors import MaskShapeError, MaskValueError, UnknownDomain
 from masks.gradient import suppress
 from masks.vector import Mask, MaskChange, new_mask
 from tests.masks import mask_strategies
-from tests.masks.fakes import COOKING, DATABASES, SECURITY, SPORT, small_registry
+from tests.masks.fakes import COOKING, DATABASES, SPORT, small_registry
 
 REGISTRY = small_registry()
 
@@ -27,17 +26,6 @@ def test_a_mask_answers_like_a_dictionary_with_default_zero(
     assert [mask.band(leaf, thresholds) for leaf in REGISTRY.leaves] == [
         band(m, thresholds) for m in expected
     ]
-    np.testing.assert_array_equal(mask.as_array(REGISTRY), np.array(expected) / 100)
-    assert mask.as_array(REGISTRY).dtype == np.float64
-    members = [mask.domains_in(wanted, thresholds, REGISTRY) for wanted in Band]
-    assert sorted(leaf for group in members for leaf in group) == list(REGISTRY.leaves)
-
-
-def test_domains_in_keeps_the_order_of_the_registry() -> None:
-    mask = new_mask("a", {SPORT: 90, DATABASES: 80, COOKING: 50, SECURITY: -100})
-    assert mask.domains_in(Band.MAIN, Thresholds(), REGISTRY) == (DATABASES, SPORT)
-    assert mask.domains_in(Band.BACKGROUND, Thresholds(), REGISTRY) == (COOKING,)
-    assert mask.domains_in(Band.SILENT, Thresholds(), REGISTRY) == (SECURITY,)
 
 
 @given(mask_strategies.masks())
@@ -95,10 +83,8 @@ def test_values_off_the_scale_are_refused_everywhere() -> None:
 def test_a_domain_of_another_registry_is_not_ignored() -> None:
     mask = new_mask("a", {DomainId("life.sprot"): 80})
     with pytest.raises(UnknownDomain) as caught:
-        mask.as_array(REGISTRY)
+        mask.check_against(REGISTRY)
     assert caught.value.matches[0] == SPORT
-    with pytest.raises(UnknownDomain):
-        mask.domains_in(Band.MAIN, Thresholds(), REGISTRY)
     with pytest.raises(UnknownDomain, match="'life'"):
         new_mask("a", {DomainId("life"): 80}).check_against(REGISTRY)
 

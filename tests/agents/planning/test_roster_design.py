@@ -10,7 +10,7 @@ from agents.planning.roster_design import MAIN_LIMIT, choose_roster, cover, desi
 from agents.spec import AgentId, AgentSpec
 from graphs.contract import Goal, TaskContract
 from graphs.plan import Dependency, NodeId, Plan, SubTask
-from masks.bands import DEFAULT_THRESHOLDS, Band
+from masks.bands import Band
 from masks.design import MaskOriginKind, background_value, required_value
 from masks.domains import DomainId
 from masks.errors import DesignError
@@ -49,7 +49,7 @@ def test_no_agent_holds_more_main_domains_than_the_limit() -> None:
     plan = Plan(subtasks=tuple(node(f"n{i}", *LEAVES[2 * i : 2 * i + 2]) for i in range(5)))
     designed = design_roster(plan, CONTRACT, REGISTRY, "en")
     workers = [agent for agent in designed.roster.agents if agent.role == "generate"]
-    assert [len(a.mask.domains_in(Band.MAIN, DEFAULT_THRESHOLDS, REGISTRY)) for a in workers] == [4, 4, 2]
+    assert [sum(a.mask.band(d) is Band.MAIN for d in REGISTRY.leaves) for a in workers] == [4, 4, 2]
     assert coverage(plan, designed.roster, designed.assignment) == ()
 
 
