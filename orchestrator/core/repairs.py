@@ -20,13 +20,16 @@ from orchestrator.core.proposal import Proposal, successor_id
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
 
+MEMORY_MARK: Final = "|"
+"""Stands between class of task and repair in a key of the failure memory."""
+
 
 def memory_key(state: RunState, name: NodeId, repair_kind: str, domain: str) -> str:
     """Return the failure memory's key: class of task (contract kind, output types, domains) and repair."""
     subtask = approved_index(state).subtask(name)
     outputs = "+".join(port.type for port in subtask.outputs)
     domains = "+".join(sorted(subtask.required_domains))
-    return f"{approved_proposal(state).contract.kind}/{outputs}/{domains}|{repair_kind}:{domain}"
+    return f"{approved_proposal(state).contract.kind}/{outputs}/{domains}{MEMORY_MARK}{repair_kind}:{domain}"
 
 
 def blamed_parent(state: RunState, node: NodeState, blockage: Blockage) -> NodeId | None:

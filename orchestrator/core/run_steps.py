@@ -47,9 +47,9 @@ def changes_requested(state: RunState, body: ChangesWereRequested) -> RunState:
 
 
 def rejected(state: RunState, body: ProposalRejected) -> RunState:
-    """End the run before it began."""
+    """End the run before it began; why is for the event to say."""
     _check_status(state, body, "reviewing")
-    return replace(state, status="blocked", outcome="blocked", gaps=(f"rejected: {body.note}",))
+    return replace(state, status="blocked", outcome="blocked")
 
 
 def approved(state: RunState, body: ProposalApproved) -> RunState:

@@ -40,7 +40,7 @@ Decision = (
 """A command that is carried out by recording it."""
 
 
-def event_of(decision: Decision, state: RunState) -> Body:
+def recorded_as(decision: Decision, state: RunState) -> Body:
     """Return the event that carries out `decision` in `state`."""
     match decision:
         case RecordBlockage():

@@ -46,10 +46,11 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import base_agent
+from orchestrator.core.repairs import MEMORY_MARK
 from orchestrator.core.state import ENDED, NodeState, RunState
 from orchestrator.core.transition import ACTIVE, is_running
 from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
-from orchestrator.shell.decisions import event_of
+from orchestrator.shell.decisions import recorded_as
 from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for, refusal
 from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
@@ -63,9 +64,6 @@ INBOX_INTERVAL_S: Final = 0.25
 LEASE_TTL_S: Final = 30.0
 """How long a lease holds without renewal (`orchestrator.shell.lease_keeper`): after a crash, another process can take
 over that soon."""
-
-MEMORY_MARK: Final = "|"
-"""Stands between class of task and repair in a key of the failure memory (`orchestrator.core.repairs.memory_key`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +403,7 @@ class RunExecutor:
             case Deliver():
                 self._delivering = asyncio.ensure_future(self._once_kept(command, cause))
             case _:
-                self._record(event_of(command, self._journal.state), cause)
+                self._record(recorded_as(command, self._journal.state), cause)
 
     async def _once_kept(self, command: Deliver, cause: int) -> None:
         """Hand `command` to the loop when everything before it is in the store: a report is made from there."""

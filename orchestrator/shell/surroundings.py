@@ -11,9 +11,8 @@ from orchestrator.core.errors import VersionsDiffer
 from orchestrator.core.events import FailureRemembered, SkippedFile, SourcesRead
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import digest_of
-from orchestrator.core.repairs import memory_key
+from orchestrator.core.repairs import MEMORY_MARK, memory_key
 from orchestrator.core.state import RunState
-from orchestrator.shell.executor import MEMORY_MARK
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.proposing import versions_of
 from orchestrator.shell.runs import event_of

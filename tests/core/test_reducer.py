@@ -188,7 +188,7 @@ class TestDraftAndReview:
 
     def test_a_rejected_proposal_ends_the_run(self) -> None:
         state = after(CREATED, DRAFTED, ProposalRejected(note="no"))
-        assert (state.status, state.outcome, state.gaps) == ("blocked", "blocked", ("rejected: no",))
+        assert (state.status, state.outcome, state.gaps) == ("blocked", "blocked", ())
 
     def test_an_executor_takes_over(self) -> None:
         assert (RUNNING.status, RUNNING.epoch) == ("running", 1)

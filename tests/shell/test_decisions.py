@@ -28,7 +28,7 @@ from orchestrator.core.events import (
     RunSuspended,
 )
 from orchestrator.core.ids import ContentDigest, RequestId
-from orchestrator.shell.decisions import Decision, event_of
+from orchestrator.shell.decisions import Decision, recorded_as
 from tests.core.builders import SOLO, failure, n, plan, proposal
 from tests.core.simulation import Simulation, fails
 
@@ -63,7 +63,7 @@ BLOCKAGE = Blockage(cls=BlockageClass.A, failure=failure("timeout"), reasons=(Cl
     ids=lambda value: type(value).__name__,
 )
 def test_each_is_recorded_as_it_was_decided(decision: Decision, event: Body) -> None:
-    assert event_of(decision, Simulation(proposal(plan("a>b"))).state) == event
+    assert recorded_as(decision, Simulation(proposal(plan("a>b"))).state) == event
 
 
 def test_a_question_and_a_suspension_name_the_open_requests() -> None:
@@ -73,7 +73,7 @@ def test_a_question_and_a_suspension_name_the_open_requests() -> None:
     )
     run.run()
     (first, second) = run.requests()
-    assert event_of(AskPerson(request=first), run.state) == RequestOpened(request=first)
-    assert event_of(SuspendRun(), run.state) == RunSuspended(requests=(first.id, second.id))
+    assert recorded_as(AskPerson(request=first), run.state) == RequestOpened(request=first)
+    assert recorded_as(SuspendRun(), run.state) == RunSuspended(requests=(first.id, second.id))
     assert recover(run.state) == ()
     assert still_open(run.state, SuspendRun()) is None
