@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from masks.domains import DomainRegistry
-from orchestrator.core.errors import NoReport, StaleApproval, UnknownRequest, WrongState
+from orchestrator.core.errors import NoReport, NothingToDo, StaleApproval, UnknownRequest, WrongState
 from orchestrator.core.events import (
     Body,
     CancelRequested,
@@ -74,7 +74,8 @@ def revise(desk: Desk, run: RunId, proposal: Proposal, changes: Sequence[str]) -
 def approve(desk: Desk, run: RunId, revision: int, sha256: str, *, by: str) -> RunState:
     """Approve exactly one revision; `sha256` is its hash or the first 8 or more digits of it.
 
-    Raises `StaleApproval` unless both name what is under review, and `WrongState` outside of a review.
+    Raises `StaleApproval` unless both name what is under review, `NothingToDo` for a proposal without a sub-task, and
+    `WrongState` outside of a review.
     """
     state = _in_review(desk, run)
     assert state.proposal is not None, "a run in review has a proposal"
@@ -82,8 +83,15 @@ def approve(desk: Desk, run: RunId, revision: int, sha256: str, *, by: str) -> R
     named = len(sha256) >= HASH_PREFIX_LENGTH and state.sha256.startswith(sha256)
     if revision != state.proposal.revision or not named:
         raise StaleApproval(run, f"{run}@{revision}-{sha256}", approval_token(state))
+    check_task(state.proposal)
     body = ProposalApproved(revision=revision, sha256=state.sha256, by=by)
     return append(desk.store, desk.clock, state, [body])
+
+
+def check_task(proposal: Proposal) -> None:
+    """Raise `NothingToDo` for a proposal without a sub-task: its execution would deliver an empty report."""
+    if not proposal.plan.subtasks:
+        raise NothingToDo(proposal.goal.text)
 
 
 def request_changes(desk: Desk, run: RunId, note: str) -> RunState:

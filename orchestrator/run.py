@@ -33,6 +33,7 @@ from orchestrator.desk import (
     answer,
     approval_token,
     approve,
+    check_task,
     post_control,
     reject,
     report_of,
@@ -121,15 +122,16 @@ async def execute(
     the run is left resumable. `other_versions` executes even a run that another domain registry or embedder drafted,
     whatever its masks mean under this one.
 
-    Raises `WrongState` for a run that is not approved, `VersionsDiffer` unless `other_versions`, what `check_runnable`
-    and `searched_folder` raise, `FolderNotFound`, `RunBusy` when another process executes it, and what the store
-    raises.
+    Raises `WrongState` for a run that is not approved, `NothingToDo` for a plan without a sub-task, `VersionsDiffer`
+    unless `other_versions`, what `check_runnable` and `searched_folder` raise, `FolderNotFound`, `RunBusy` when another
+    process executes it, and what the store raises.
     """
     state = load(shop.store, run)
     if state.status in ENDED:
         return state
     if state.approved_revision is None or state.proposal is None:
         raise WrongState(run, state.status, wanted="approved", next_step=f"maskgrad review {run}")
+    check_task(state.proposal)
     check_versions(shop, state, tolerate=other_versions)
     check_runnable(shop, run, state.proposal)
     folder = searched_folder(state.proposal)

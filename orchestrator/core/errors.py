@@ -5,6 +5,7 @@
     ├── StaleApproval           revision or hash is not the one under review
     ├── InvalidProposal         the edited proposal has errors; nothing was changed
     ├── UnknownRequest          no open request of this id
+    ├── NothingToDo             the proposal has no sub-task
     ├── SourcesMissing          the run needs a sources folder and has none, or it is gone
     ├── NoNotes                 the sources folder holds nothing that can be read as a note
     ├── SeveralSources          more than one folder of sources; one is accepted
@@ -122,6 +123,21 @@ class NoNotes(RunError):
             + (f"（未读取：{listed}）" if listed else "")
             + f"；可接受：含有文字的 {'、'.join(suffixes)} 文件。下一步：把笔记放入其中，或指定另一个文件夹："
             "maskgrad plan 目标 --sources 文件夹",
+        )
+
+
+class NothingToDo(RunError):
+    """The goal asks for nothing, so its proposal has no sub-task; an edited one may have some."""
+
+    code = "no_task"
+
+    def __init__(self, goal: str) -> None:
+        self.goal = goal
+        super().__init__(
+            en=f"no question or task was found in {goal!r}, so there is nothing to run. Ask something, "
+            "such as: maskgrad run 'What does the battery cost?' --sources FOLDER",
+            zh=f"在 {goal!r} 中没有发现问题或任务，因此没有可执行的内容。请提出问题，例如："
+            "maskgrad run '电池系统的造价是多少？' --sources 文件夹",
         )
 
 

@@ -20,6 +20,7 @@ from orchestrator.core.errors import (
     InvalidProposal,
     ModelUnavailable,
     NoNotes,
+    NothingToDo,
     RunError,
     SeveralSources,
     SourcesMissing,
@@ -92,6 +93,7 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "maskgrad plan GOAL --sources FOLDER",
         "zh": "maskgrad plan 目标 --sources 文件夹",
     },
+    "no_task": {"en": "maskgrad plan GOAL --sources FOLDER", "zh": "maskgrad plan 目标 --sources 文件夹"},
     "sources_missing": {
         "en": "maskgrad plan GOAL --sources FOLDER",
         "zh": "maskgrad plan 目标 --sources 文件夹",
@@ -167,6 +169,7 @@ def kind_of(error: BaseException) -> ErrorKind | None:
         case (
             SourcesMissing()
             | NoNotes()
+            | NothingToDo()
             | SeveralSources()
             | MaskError()
             | EmptyGoal()

@@ -3,7 +3,6 @@
     Problem              kind, code, message in both languages
     ├── UsageProblem     an argument, an option or a value is not accepted; nothing was changed
     ├── NotFound         a file, sub-task or other thing that was named does not exist
-    ├── Unavailable      a model or tool that is needed can't be used
     └── Interrupted      the user ended the command
 
 Raised by command bodies, shown by `orchestrator.interfaces.cli.failures`. Light on purpose: the help imports it.
@@ -57,12 +56,6 @@ class NotFound(Problem):
     """Something that was named does not exist."""
 
     kind = "not_found"
-
-
-class Unavailable(Problem):
-    """A model or tool that is needed can't be used."""
-
-    kind = "unavailable"
 
 
 class Interrupted(Problem):

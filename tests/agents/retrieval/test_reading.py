@@ -99,10 +99,7 @@ def test_control_characters_are_replaced_where_they_stand(tmp_path: Path, encodi
     text = "\x1b[31m阀门为蓝色，压力为三兆帕。\x1b[0m\n第二行\x07。"
     (tmp_path / "a.md").write_bytes(text.encode(encoding))
     (document,) = read_folder(tmp_path, now=lambda: MOMENT).documents
-    assert (
-        document.text
-        == "\N{REPLACEMENT CHARACTER}[31m阀门为蓝色，压力为三兆帕。\N{REPLACEMENT CHARACTER}[0m\n第二行\N{REPLACEMENT CHARACTER}。"
-    )
+    assert document.text == text.replace("\x1b", "\ufffd").replace("\x07", "\ufffd")
     assert len(document.text) == len(text)
     assert document.line_of(text.index("第")) == 2
     assert document.note is not None

@@ -115,6 +115,9 @@ def test_a_text_without_a_task_is_drafted_and_never_run(desk: Desk, text: str) -
     refused = desk.call("run", text, "--sources", str(desk.notes), "--approve", "--json")
     assert (refused.code, refused.error["code"]) == (2, "no_task")
     assert repr(text) in refused.error["message"]
+    # Approving it alone is refused in the same words: there is nothing to approve.
+    approved = desk.call("approve", planned.data["approval"], "--json")
+    assert (approved.code, approved.error["message"]) == (2, refused.error["message"])
 
 
 def test_plan_review_edit_approve_run(desk: Desk) -> None:

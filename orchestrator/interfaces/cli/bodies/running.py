@@ -10,7 +10,7 @@ from orchestrator.core.errors import WrongState
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.desk import approve as approve_revision
-from orchestrator.desk import post_control
+from orchestrator.desk import check_task, post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
 from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, proposal_of, run_state
@@ -42,7 +42,7 @@ def run(session: Session, draft: Draft, *, approve: bool) -> Result:
     """
     state = _opened(session, draft)
     if state.status == "reviewing":
-        _refuse_without_task(state)
+        check_task(proposal_of(state))
         if approve:
             assert state.sha256 is not None, "a run in review has a hash"
             revision = proposal_of(state).revision
@@ -113,19 +113,6 @@ def _opened(session: Session, draft: Draft) -> RunState:
         return state
     file = _file_named(draft.goal)
     return draft_run(session, replace(draft, goal="", file=file) if file is not None else draft)
-
-
-def _refuse_without_task(state: RunState) -> None:
-    """An empty proposal says in the review that nothing is to be done; executing it would deliver an empty report."""
-    proposal = proposal_of(state)
-    if not proposal.plan.subtasks:
-        raise UsageProblem(
-            "no_task",
-            en=f"no question or task was found in {proposal.goal.text!r}, so there is nothing to run. Ask something, "
-            "such as: maskgrad run 'What does the battery cost?' --sources FOLDER",
-            zh=f"在 {proposal.goal.text!r} 中没有发现问题或任务，因此没有可执行的内容。请提出问题，例如："
-            "maskgrad run '电池系统的造价是多少？' --sources 文件夹",
-        )
 
 
 def _is_run(session: Session, text: str) -> bool:
