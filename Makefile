@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test docs lock bench-job bench-engine bench-schedule
+.PHONY: setup check test docs lock bench-job bench-engine bench-schedule bench-help
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -35,3 +35,6 @@ bench-engine:
 
 bench-schedule:
 	$(BIN)/python -m benchmarks.schedule --data $(DATA)
+
+bench-help:
+	$(BIN)/python -m benchmarks.help

@@ -41,7 +41,7 @@ from orchestrator.core.transition import BrokenLog
 from orchestrator.interfaces.cli.bodies.summaries import STATUS_WORDS
 from orchestrator.interfaces.cli.chinese import in_chinese
 from orchestrator.interfaces.cli.failures import EXIT_OF_KIND, failure_of, kind_of
-from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Unavailable, UsageProblem
+from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, UsageProblem
 from orchestrator.shell.journal import JournalBroken
 from orchestrator.shell.settings import InvalidSetting, settings_from
 from orchestrator.shell.store import errors as store_errors
@@ -91,7 +91,6 @@ def _broken_journal(cause: BaseException) -> JournalBroken:
 CASES = [
     Case(UsageProblem("x", en="no", zh="不"), "usage", 2, "x"),
     Case(NotFound("y", en="no", zh="不"), "not_found", 2, "y"),
-    Case(Unavailable("z", en="no", zh="不"), "unavailable", 6, "z"),
     Case(WrongState("r-1", "running", wanted="w", next_step="n"), "state", 2, "wrong_state"),
     Case(StaleApproval("r-1", "r-1@1-aaaaaaaa", "r-1@2-bbbbbbbb"), "state", 2, "stale_approval"),
     Case(NoReport("r-1", "running"), "state", 2, "no_report"),
