@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from agents.results import Conflict
 from agents.retrieval.tokens import terms
+from orchestrator.verification import contradiction
 from orchestrator.verification.contradiction import ContradictionChecker, contradictions
+from orchestrator.verification.quantities import Quantities, quantities_of
 from tests.verification.cases import claim, codes, order, output
 
 
@@ -143,3 +145,26 @@ def test_both_sides_are_named_and_a_declared_conflict_is_not_found_again() -> No
     assert all("数字不一致" in each.message and each.severity == "uncertain" for each in findings)
     declared = output([one, other], conflicts=(Conflict(about="storage", claims=(one.id, other.id)),))
     assert codes(ContradictionChecker().check(order(declared))) == ["conflict_declared"]
+
+
+def test_numbers_are_read_only_of_claims_that_speak_of_the_same_things(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> Quantities:
+        read.append(text)
+        return quantities_of(text)
+
+    monkeypatch.setattr(contradiction, "quantities_of", counted)
+    apart = [
+        claim(f"The {first}{second} {first} keeps 7 of {second}s.")
+        for first, second in combinations(NOUNS, 2)
+    ]
+    alike = [claim("The plant stores 32 MWh."), claim("The plant stores 30 MWh.")]
+    assert list(contradictions(apart[:1])) == []
+    assert list(contradictions(apart[: len(NOUNS) // 2])) == []
+    assert read == []
+    found = [what for _, _, what in contradictions([*apart[:3], *alike, *apart[3:]])]
+    assert found == ["number"]
+    assert read == ["The plant stores 32 MWh.", "The plant stores 30 MWh."]
