@@ -45,6 +45,8 @@ _DATE = (
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b\.?(?:,?\s+\d{{4}})?|"
     rf"\b(?:{_MONTHS})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?|\b(?:{_MONTHS})\b\.?,?\s+\d{{4}}|"
     rf"\b(?:{_PLAIN_MONTHS})\b|\b(?:in|since|until|from|by|of|to|each|every)\s+(?-i:May|March)\b|"
+    rf"\bat (?:{any_of('one two three four five six seven eight nine ten eleven twelve noon midnight')})\b|"
+    rf"[{_ZH_DIGIT}]{{1,3}}点(?:钟|半|整|(?=[^{_ZH_DIGIT}\d])|$)|"
     r"\b\d{1,2}(?::\d{2})?\s*(?:a\.?m\.?|p\.?m\.?)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|"
     r"星期[一二三四五六日天]|周[一二三四五六日]"
 )
@@ -85,6 +87,24 @@ _MEASURES: Final[dict[Measure, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
 }
+_COLOUR = re.compile(
+    r"\b(?:"
+    + any_of(
+        "black white gr[ae]y red orange yellow green blue purple violet brown pink silver gold(?:en)? beige turquoise",
+        "transparent colou?rless",
+    )
+    + r")\b|[黑白灰红橙黄绿蓝紫棕褐粉银金青][色的]|透明|无色",
+    re.IGNORECASE,
+)
+_DIMENSIONS: Final = (
+    re.compile(r"\b(?:long|length)\b|长"),
+    re.compile(r"\b(?:deep|depth)\b|深"),
+    re.compile(r"\b(?:high|tall|height)\b|高"),
+    re.compile(r"\b(?:wide|width|broad)\b|宽"),
+    re.compile(r"\b(?:thick|thickness)\b|厚"),
+    re.compile(r"\b(?:far|apart|away|distance)\b|[远距]"),
+)
+"""In which direction a length is meant."""
 _EN_NAME = re.compile(
     r"\b[A-Z][a-z'’\-]+(?:\s+(?:(?:[A-Z]\.|de|van|von|der|da|al|bin)\s+)*[A-Z][A-Za-z'’\-]+)+"
 )
@@ -134,6 +154,8 @@ def form_strength(question: Question, text: str) -> float:
             return _number(question, text)
         case AnswerKind.PERSON:
             return _person(question, text)
+        case AnswerKind.COLOUR:
+            return STRICT if any(_new(question, text, _COLOUR)) else NONE
         case AnswerKind.PLACE:
             return STRICT if any(_places(question, text)) else NONE
         case _:
@@ -149,7 +171,17 @@ def _time(question: Question, text: str) -> float:
     return NONE
 
 
+def _in_another_direction(question: Question, text: str) -> bool:
+    """Say whether a text gives a length in a direction that is not the one asked for, and not in that one."""
+    asked = [pattern for pattern in _DIMENSIONS if pattern.search(question.text.casefold())]
+    if not asked or any(pattern.search(text.casefold()) for pattern in asked):
+        return False
+    return any(pattern.search(text.casefold()) for pattern in _DIMENSIONS)
+
+
 def _number(question: Question, text: str) -> float:
+    if question.measure == "length" and _in_another_direction(question, text):
+        return NONE
     if question.measure:
         if any(_new(question, text, _MEASURES[question.measure])):
             return STRICT

@@ -22,6 +22,7 @@ class AnswerKind(StrEnum):
     """A count, an amount, a rate, a measure."""
     PERSON = "person"
     """Who."""
+    COLOUR = "colour"
     PLACE = "place"
     """Where."""
     NAME = "name"
@@ -61,6 +62,7 @@ _ENDS_ZH = r"(?=[？?]?$)"
 
 ZH_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
     (AnswerKind.POLAR, _pattern("是否|能否|可否|能不能|可不可以|会不会|是不是|有没有|吗[？?]?$")),
+    (AnswerKind.COLOUR, _pattern("(?:什么|哪种|何种)颜色|颜色(?:是|为)?(?:什么|哪种)?[？?]?$")),
     (AnswerKind.REASON, _pattern("为什么|为何|为啥|原因|缘故")),
     (
         AnswerKind.DURATION,
@@ -108,6 +110,7 @@ _MEASURE_NOUNS = any_of(
 )
 
 EN_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
+    (AnswerKind.COLOUR, _pattern(r"\b(?:what|which) (?:is the )?colou?r\b")),
     (AnswerKind.REASON, _pattern(r"\bwhy\b", r"\bwhat causes?d?\b", r"\breasons?\b")),
     (
         AnswerKind.DURATION,
@@ -176,7 +179,7 @@ ZH_ASKING: Final = re.compile(
         "多长 多高 多大 多远 多重 多快 多深 多宽 为什么 为何 怎么样 怎么办 怎么 怎样 该?如何处理 如何 是什么",
         "什么是 什么 哪里 哪儿",
         "何处 哪些 哪几 哪[一]?[个家部位支所座届款名种] 在哪 是谁 谁 是否 能否 可否 有没有 能不能 可不可以",
-        "是不是 会不会 应该 吗",
+        "是不是 会不会 应该 吗 颜色",
         "呢 介绍一下 有何 有什么 区别 (?:主要)?原因 [？?]",
     )
 )
@@ -184,7 +187,7 @@ ZH_ASKING: Final = re.compile(
 EN_ASKING: Final = re.compile(
     r"\bhow (?:"
     + any_of("many much old tall high deep far fast big large wide heavy long often hot cold quickly soon")
-    + r")\b|\b(?:what|which) (?:year|date|day|month|time|number)\b"
+    + r")\b|\b(?:what|which) (?:year|date|day|month|time|number|colou?r)\b|\bwhat is the colou?r of\b"
 )
 """The same in English; most of its words of asking are stop words anyway."""
 ZH_TYPE_WORDS: Final = re.compile(

@@ -98,7 +98,7 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     opened = [weighted(one, inquiry.access) for one in inquiry.filling(inquiry.ranked)]
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
-        chosen = choose_factual(opened, budget, question.lang)
+        chosen = choose_factual(opened, budget, question.lang, question.terms)
     else:
         opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from agents.retrieval.copies import carries_same_numbers, repeats
 from agents.retrieval.tokens import terms
 from agents.workers.embedded.answer_forms import LOOSE
+from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Candidate
 from agents.workers.embedded.support import Support
 from graphs.contract import Lang
@@ -49,6 +50,8 @@ OPEN_SHARE: Final = 0.4
 whether a sentence has to do with the question is no matter of the mask, which orders what has."""
 FEWEST_TERMS: Final = 3
 """Content terms of a sentence worth quoting in an answer to an open question; `Delivery.` says nothing."""
+FEWEST_ASKED: Final = 2
+"""Or terms of the question in it: `The gate is locked` is short, and the answer."""
 FACTUAL_SHARE: Final = 0.7
 """A factual answer stops at sentences below this share of the best one's support: one value needs no essay."""
 
@@ -112,11 +115,14 @@ def choose(
     return _filled(_valued(admitted, question_terms, budget, lang), budget, lang)
 
 
-def choose_factual(candidates: Sequence[Weighted], budget: int, lang: Lang) -> tuple[Weighted, ...]:
+def choose_factual(
+    candidates: Sequence[Weighted], budget: int, lang: Lang, asked: Collection[str] = ()
+) -> tuple[Weighted, ...]:
     """Return the sentences that hold the value asked for, those of the highest support times weight first.
 
     Sentences that repeat a better one are left out; those of other notes stay, since they may disagree. Beside the
-    one with the best support, only sentences with an answering form of their own are taken.
+    one with the best support, only sentences with an answering form of their own are taken, and of its table no row
+    that lacks one of the `asked` terms that it holds.
     """
     fitting = [
         one
@@ -130,9 +136,21 @@ def choose_factual(candidates: Sequence[Weighted], budget: int, lang: Lang) -> t
     holding = [
         one
         for one in ranked
-        if one is ranked[0] or (one.support.score >= floor and one.support.form >= LOOSE)
+        if one is ranked[0]
+        or (
+            one.support.score >= floor
+            and one.support.form >= LOOSE
+            and not _is_another_row(one.candidate, ranked[0].candidate, asked)
+        )
     ]
     return _filled([(one, one.support.score) for one in _unrepeated(holding)], budget, lang)
+
+
+def _is_another_row(one: Candidate, best: Candidate, asked: Collection[str]) -> bool:
+    if best.unit.kind != "table_row" or one.unit.kind != "table_row" or one.passage.key != best.passage.key:
+        return False
+    row, wanted = prepared(one.unit.text), prepared(best.unit.text)
+    return any(credit(term, row) < credit(term, wanted) for term in asked)
 
 
 def _filled(valued: Sequence[tuple[Weighted, float]], budget: int, lang: Lang) -> tuple[Weighted, ...]:
@@ -152,7 +170,7 @@ def _valued(
 ) -> list[tuple[Weighted, float]]:
     """Pair the sentences that may stand in an answer with what each adds, by greedy coverage; best first."""
     telling = _telling(admitted, question_terms)
-    pool = _worth_quoting(admitted, budget, lang)
+    pool = _worth_quoting(admitted, frozenset(question_terms), budget, lang)
     said: set[str] = set()
     valued: list[tuple[Weighted, float]] = []
     while pool:
@@ -176,7 +194,7 @@ def _valued(
 
 
 def _worth_quoting(
-    admitted: Sequence[Weighted], budget: int, lang: Lang
+    admitted: Sequence[Weighted], asked: frozenset[str], budget: int, lang: Lang
 ) -> list[tuple[Weighted, tuple[str, ...], float]]:
     """Give the sentences that may stand in an answer, with their terms and the effort of reading them."""
     floor = OPEN_SHARE * max((one.relevance for one in admitted), default=0.0)
@@ -184,7 +202,8 @@ def _worth_quoting(
     for one in _unrepeated([one for one in admitted if one.relevance >= floor]):
         text = one.candidate.unit.text
         words, length = tuple(dict.fromkeys(terms(text))), length_of(text, lang)
-        if len(words) >= FEWEST_TERMS and 0 < length <= budget:
+        telling = len(words) >= FEWEST_TERMS or len(asked.intersection(words)) >= FEWEST_ASKED
+        if telling and 0 < length <= budget:
             pool.append((one, words, _effort(length, lang)))
     return pool
 

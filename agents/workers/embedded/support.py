@@ -15,10 +15,10 @@ from typing import Final
 
 from agents.workers.embedded.answer_forms import form_strength
 from agents.workers.embedded.asking import AnswerKind
-from agents.workers.embedded.matching import Matcher, Text, prepared
+from agents.workers.embedded.matching import Matcher, Text, credit, prepared
 from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.question import Question
-from agents.workers.embedded.subject import Reach, is_reached, reach, says_enough
+from agents.workers.embedded.subject import MET, Reach, is_reached, reach, says_enough
 
 FACTUAL_KINDS: Final = frozenset(
     {
@@ -27,6 +27,7 @@ FACTUAL_KINDS: Final = frozenset(
         AnswerKind.NUMBER,
         AnswerKind.PERSON,
         AnswerKind.PLACE,
+        AnswerKind.COLOUR,
         AnswerKind.NAME,
     }
 )
@@ -64,6 +65,8 @@ NAME_NEAR: Final = 0.1
 NAME_IN_NOTE: Final = 0.35
 """Share of `NAME_WEIGHT` for a name that stands in the headings or next door, or elsewhere in the note."""
 
+_REFERS = re.compile(r"\b(?:it|its|this|that|these|those|they|their|both|each)\b|[它其该此这]", re.IGNORECASE)
+"""Words that go on about what was named before."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 
 
@@ -109,7 +112,7 @@ def support(question: Question, matcher: Matcher, candidate: Candidate, note: st
     coverage = matcher.coverage((text, 1.0), *above, (near, NEAR_FACTOR))
     constraints = _constraints(question, text, near.folded + head.folded, note)
     reached = reach(matcher, candidate)
-    form = _form(question, unit.text, near_text)
+    form = _form(question, unit.text, _going_on(question, matcher, candidate, near_text))
     if question.kind is AnswerKind.PERSON and not says_enough(reached, len(question.terms), question.lang):
         # A person stands in many sentences: it takes the deed and its object to be the one asked for.
         form = FORM_MISSING
@@ -199,6 +202,21 @@ def _names_factor(question: Question, text: Text, around: str, note: str) -> flo
             continue
         missing += NAME_NEAR if name in around else NAME_IN_NOTE if name in note else 1.0
     return 1.0 - NAME_WEIGHT * missing / len(question.names)
+
+
+def _going_on(question: Question, matcher: Matcher, candidate: Candidate, near: str) -> str:
+    """Return the text next door that may hold the value: a measure there is one of what the sentence there is about."""
+    if question.kind is AnswerKind.COLOUR:
+        return ""
+    if not question.measure:
+        return near
+    units, index = candidate.passage.units, candidate.index
+    beside = [units[i].text for i in (index - 1, index + 1) if 0 <= i < len(units)]
+    return " ".join(
+        text
+        for text in beside
+        if _REFERS.search(text) or any(credit(term, prepared(text)) >= MET for term in matcher.weights)
+    )
 
 
 def _form(question: Question, text: str, near: str) -> float:
