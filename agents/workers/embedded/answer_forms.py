@@ -14,7 +14,7 @@ from typing import Final
 import rjieba
 
 from agents.retrieval.tokens import is_cjk, terms
-from agents.workers.embedded.asking import AnswerKind, any_of
+from agents.workers.embedded.asking import OFTEN, AnswerKind, any_of
 from agents.workers.embedded.question import Measure, Question
 
 STRICT: Final = 1.0
@@ -38,8 +38,18 @@ _MONTHS = any_of(
 )
 _PLAIN_MONTHS = any_of("january february april june july august september october november december")
 """Month names that are no other word; `may` and `march` need a day, a year or a preposition beside them."""
+_SPAN_UNIT = r"year|month|week|quarter|day|night|hour|minute|shift|season"
+_OFTEN = re.compile(
+    rf"\b(?:once|twice)\b|\btimes\b|\b(?:a|an|per|each|every)\s+(?:\w+\s+){{0,2}}?(?:{_SPAN_UNIT})s?\b|"
+    r"\b(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually|annual|biannual(?:ly)?)\b|"
+    r"每(?:隔)?\s*(?:[\d一二两三四五六七八九十半]+\s*个?)?(?:年|季度?|月|周|星期|天|日|小时|班|次)|"
+    r"(?:[\d一二两三四五六七八九十半]+\s*个?(?:年|月|周|天|日|小时))\s*[一\d]次|[按逐](?:年|季|月|周|日)|"
+    r"[年月周日](?:度)?[一二两三四\d]次",
+    re.IGNORECASE,
+)
+"""How often something is done."""
 _BARE_YEAR = r"(?:19|20)\d{2}\s*年|\b(?:19|20)\d{2}\b"
-_DATE = (
+DATE: Final = (
     r"(?:\d{4}\s*年)?\s*\d{1,2}\s*月\s*(?:\d{1,2}\s*[日号]|底|初|中旬|上旬|下旬)?|(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}|"
     r"\d{1,2}[日号](?!线)|\d{1,2}[:：]\d{2}|\d{1,2}\s*[点时](?:\d{1,2}分|半|整)?|"
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b\.?(?:,?\s+\d{{4}})?|"
@@ -50,8 +60,8 @@ _DATE = (
     r"\b\d{1,2}(?::\d{2})?\s*(?:a\.?m\.?|p\.?m\.?)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|"
     r"星期[一二三四五六日天]|周[一二三四五六日]"
 )
-_EXACT_TIME = re.compile(_DATE, re.IGNORECASE)
-_TIME = re.compile(f"{_DATE}|{_BARE_YEAR}", re.IGNORECASE)
+_EXACT_TIME = re.compile(DATE, re.IGNORECASE)
+_TIME = re.compile(f"{DATE}|{_BARE_YEAR}", re.IGNORECASE)
 _DURATION = re.compile(
     rf"(?:\d+(?:[.,]\d+)?|[{_ZH_DIGIT}半]+)\s*个?(?:多)?(?:年|个月|月|周|星期|天|日|小时|时|分钟|分|秒|毫秒)(?!\d)|"
     r"(?:\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half)\b)[\s-]*"
@@ -145,6 +155,8 @@ def form_strength(question: Question, text: str) -> float:
 
     `STRICT` for kinds that have no form: only times, durations, numbers, persons and places have one.
     """
+    if OFTEN.search(question.text):
+        return STRICT if any(_new(question, text, _OFTEN)) else NONE
     match question.kind:
         case AnswerKind.TIME:
             return _time(question, text)
@@ -225,19 +237,21 @@ def _new(question: Question, text: str, pattern: re.Pattern[str]) -> Iterator[tu
 
 def _person(question: Question, text: str) -> float:
     """A name answers; an organisation or a role may: `the bank`, `the site manager`."""
-    if any(_persons(question, text)):
+    if any(persons(question, text)):
         return STRICT
-    return LOOSE if any(_actors(question, text)) else NONE
+    return LOOSE if any(actors(question, text)) else NONE
 
 
-def _actors(question: Question, text: str) -> Iterator[tuple[int, int]]:
+def actors(question: Question, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where organisations and roles stand in `text` that the question does not name itself."""
     asked = question.text.casefold()
     for match in _ACTOR.finditer(text):
         if match.group().casefold() not in asked:
             yield match.span()
 
 
-def _persons(question: Question, text: str) -> Iterator[tuple[int, int]]:
+def persons(question: Question, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where names of persons stand in `text` that the question does not name itself."""
     asked = question.text
     for start, end, tag in _tagged(text) if is_cjk(text) else ():
         if tag.startswith("nr") and end - start > 1 and text[start:end] not in asked:

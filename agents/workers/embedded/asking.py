@@ -126,7 +126,8 @@ EN_KINDS: Final[tuple[tuple[AnswerKind, re.Pattern[str]], ...]] = (
             rf"\bhow (?:{any_of('many much old tall high deep far fast big large wide heavy long often hot cold')})\b",
             rf"\bwhat (?:is|was|are|were) the (?:[\w-]+ ){{0,4}}?(?:{_MEASURE_NOUNS})\b",
             r"\bwhat (?:did|does|do|will|would) .*\b(?:cost|pay|earn|weigh|measure)\b",
-            r"\bat what (?:\w+ ){0,2}?(?:price|rate|level|temperature|speed)\b",
+            r"\b(?:at )?(?:what|which) (?:\w+ ){0,2}?(?:price|rate|level|temperature|speed|height|depth|weight)\b",
+            r"\bat (?:what|which) (?:\w+ ){0,2}?interest\b",
         ),
     ),
     (
@@ -174,13 +175,14 @@ EN_STORED: Final = re.compile(r"^where (?:does|do|is|are) .*\b(?:store|stored|ke
 
 ZH_ASKING: Final = re.compile(
     any_of(
+        "[从自到至在于](?=什么时[候间]|何时|哪一?[天年月日])",
         "请问 请告诉我 是什么时候 什么时候 什么时间 何时 哪一天 哪天 哪一年 哪年 几月几[日号] 几点 多少钱 多少",
         "多久 多长时间",
         "多长 多高 多大 多远 多重 多快 多深 多宽 为什么 为何 怎么样 怎么办 怎么 怎样 该?如何处理 如何 是什么",
         "什么是 什么 哪里 哪儿",
         "何处 哪些 哪几 哪[一]?[个家部位支所座届款名种] 在哪 是谁 谁 是否 能否 可否 有没有 能不能 可不可以",
         "是不是 会不会 应该 吗 颜色",
-        "呢 介绍一下 有何 有什么 区别 (?:主要)?原因 [？?]",
+        "一次(?=[？?]|$) 呢 介绍一下 有何 有什么 区别 (?:主要)?原因 [？?]",
     )
 )
 """Words of asking: they say nothing about the subject and are not looked for in the notes."""
@@ -188,6 +190,7 @@ EN_ASKING: Final = re.compile(
     r"\bhow (?:"
     + any_of("many much old tall high deep far fast big large wide heavy long often hot cold quickly soon")
     + r")\b|\b(?:what|which) (?:year|date|day|month|time|number|colou?r)\b|\bwhat is the colou?r of\b"
+    + r"|\btakes?(?= to\b|\W*$)|\b(?:stays?|remains?)\b"
 )
 """The same in English; most of its words of asking are stop words anyway."""
 ZH_TYPE_WORDS: Final = re.compile(
@@ -225,7 +228,8 @@ SUBJECT_ZH: Final = re.compile(
 """`甲的乙是什么`：问的是乙。"""
 
 RATE: Final = re.compile(
-    r"率(?:[是为有达？?]|$)|增长了?多少|增速|占比|比例|\b(?:percentage|share|rate|efficiency|percent)\b"
+    r"利息|\bat (?:what|which) (?:\w+ ){0,2}?interest\b"
+    r"|率(?:[是为有达？?]|$)|增长了?多少|增速|占比|比例|\b(?:percentage|share|rate|efficiency|percent)\b"
 )
 MONEY: Final = re.compile(
     any_of("价格 售价 单价 费用 金额 营收 收入 利润 票房 罚款 造价 预算 投资 成本 多少钱")
@@ -243,6 +247,13 @@ COUNTED_ZH: Final = re.compile(
 )
 COUNTED_EN: Final = re.compile(r"\bhow (?:many|much) (?P<noun>[a-z][a-z\-]+)")
 YEAR_ASKED: Final = re.compile(r"哪一?年|何年|几几年|年份|\b(?:what|which) year\b")
+
+
+OFTEN: Final = re.compile(
+    r"\bhow (?:often|frequently)\b|(?:多久|多长时间|几个?(?:年|月|周|天|小时)|隔多久)[\u4e00-\u9fff]{0,8}一次|频[率次]",
+    re.IGNORECASE,
+)
+"""Asks for a frequency."""
 
 
 def first_kind(text: str, kinds: Iterable[tuple[AnswerKind, re.Pattern[str]]]) -> AnswerKind | None:

@@ -36,6 +36,13 @@ def prepared(text: str) -> Text:
     return Text(folded=text.casefold(), words=frozenset(words(text)))
 
 
+def with_words(text: Text, more: frozenset[str]) -> Text:
+    """Return `text` with the words of `more` in it; the same text without any."""
+    if not more:
+        return text
+    return Text(folded=f"{text.folded} {' '.join(sorted(more))}", words=text.words | more)
+
+
 def credit(term: str, text: Text) -> float:
     """Return how far `text` holds `term`, in [0, 1].
 

@@ -50,11 +50,14 @@ class Reach:
     """The share that the headings alone hold."""
 
 
-def reach(matcher: Matcher, candidate: Candidate) -> Reach:
-    """Return how far `candidate` speaks of what the matcher's question asks about."""
+def reach(matcher: Matcher, candidate: Candidate, text: Text | None = None) -> Reach:
+    """Return how far `candidate` speaks of what the matcher's question asks about.
+
+    `text` is its prepared text, with what that says in other words than the question's.
+    """
     passage, unit = candidate.passage, candidate.unit
     lead = passage.lead_of(unit)
-    said = [prepared(unit.text)] + ([] if lead is None else [prepared(lead)])
+    said = [text or prepared(unit.text)] + ([] if lead is None else [prepared(lead)])
     before = prepared(passage.units[candidate.index - 1].text) if candidate.index else None
     texts = [(text, 1.0) for text in (*said, passage.head)]
     if before is not None:

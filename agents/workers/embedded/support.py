@@ -13,10 +13,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.workers.embedded.answer_forms import form_strength
+from agents.workers.embedded.answer_forms import NONE, form_strength
 from agents.workers.embedded.asking import AnswerKind
-from agents.workers.embedded.matching import Matcher, Text, credit, prepared
+from agents.workers.embedded.deeds import deed_of, doer_strength, done_by_pronoun
+from agents.workers.embedded.implied import implied_terms
+from agents.workers.embedded.matching import Matcher, Text, credit, prepared, with_words
 from agents.workers.embedded.material import Candidate, Material, Passage
+from agents.workers.embedded.note_tables import split_row
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.subject import MET, Reach, is_reached, reach, says_enough
 
@@ -105,14 +108,15 @@ def support(question: Question, matcher: Matcher, candidate: Candidate, note: st
     """Return how well `candidate` answers `question`; `note` is all that was fetched of its note, case-folded."""
     passage, unit = candidate.passage, candidate.unit
     near_text = passage.around(candidate.index)
-    text, near, head = prepared(unit.text), prepared(near_text), passage.head
     lead = passage.lead_of(unit)
+    text = with_words(prepared(unit.text), implied_terms(question, unit.text, lead))
+    near, head = prepared(near_text), passage.head
     above = ((head, 1.0),) if lead is None else ((head, 1.0), (prepared(lead), 1.0))
     own = matcher.coverage((text, 1.0), *above)
     coverage = matcher.coverage((text, 1.0), *above, (near, NEAR_FACTOR))
     constraints = _constraints(question, text, near.folded + head.folded, note)
-    reached = reach(matcher, candidate)
-    form = _form(question, unit.text, _going_on(question, matcher, candidate, near_text))
+    reached = reach(matcher, candidate, text)
+    form = _form(question, unit.text, _going_on(question, matcher, candidate, near_text), lead)
     if question.kind is AnswerKind.PERSON and not says_enough(reached, len(question.terms), question.lang):
         # A person stands in many sentences: it takes the deed and its object to be the one asked for.
         form = FORM_MISSING
@@ -219,7 +223,26 @@ def _going_on(question: Question, matcher: Matcher, candidate: Candidate, near: 
     )
 
 
-def _form(question: Question, text: str, near: str) -> float:
+def _form(question: Question, text: str, near: str, lead: str | None) -> float:
     if question.kind is AnswerKind.NAME:
         return FORM_UNKNOWN
-    return max(form_strength(question, text), FORM_NEAR * form_strength(question, near), FORM_MISSING)
+    if question.kind is AnswerKind.PERSON and deed_of(question.text):
+        # Another deed of somebody else answers nothing, and a name next door does only for a pronoun.
+        named = doer_strength(question, text, lead)
+        behind = FORM_NEAR * form_strength(question, near) if done_by_pronoun(question, text) else 0.0
+        return max(named, behind, FORM_MISSING)
+    return max(_own_form(question, text, lead), FORM_NEAR * form_strength(question, near), FORM_MISSING)
+
+
+def _own_form(question: Question, text: str, lead: str | None) -> float:
+    """Read the cells of a row with the names of their columns: there stand the units and what is counted."""
+    strength = form_strength(question, text)
+    if lead is None or not (text.lstrip().startswith("|") and lead.lstrip().startswith("|")):
+        return strength
+    heads, cells = ([part for part, _ in split_row(row)] for row in (lead, text))
+    named = [
+        form_strength(question, said)
+        for head, cell in zip(heads, cells, strict=False)
+        for said in (f"{cell} {head}", f"{head} {cell}")
+    ]
+    return max(strength, *named, NONE)
