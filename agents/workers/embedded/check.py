@@ -17,13 +17,14 @@ from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of
 from agents.workers.embedded.composing import Answer, compose, weighted
-from agents.workers.embedded.findings import Finding, finding_on, finding_on_row
+from agents.workers.embedded.findings import Finding, finding_on
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Candidate
 from agents.workers.embedded.merging import Statement, says_the_same
 from agents.workers.embedded.note_tables import grids
 from agents.workers.embedded.quantities import read_quantities
 from agents.workers.embedded.question import read_question
+from agents.workers.embedded.row_findings import finding_on_row
 from agents.workers.embedded.selection import Weighted
 from agents.workers.embedded.wording import PHRASES, Phrases
 from agents.workers.embedded.writing import declared, heading, items, open_list, page

@@ -114,7 +114,11 @@ _NUMBER = re.compile(
     r"(?P<per>\s*(?:/|\bper\b|\ba\b)\s*(?:[A-Za-z²³]+|[\u4e00-\u9fff]{1,3}))?"
     r"(?P<noun>\s*(?:[a-z]{3,}|[\u4e00-\u9fff]))?"
 )
-_NO_COUNTED_NOUN = frozenset("的和与及或至到在是为之以由其")
+_NO_COUNTED_NOUN = re.compile(
+    "[的和与及或至到在是为之以由其]"
+    "|and|but|for|the|with|from|per|when|while|than|nor|yet|into|onto|without|within|until|since|after|before|under|"
+    "over|above|below|each|was|were|are|has|had|will|would|may|can|must|not"
+)
 
 
 def read_quantities(sentence: str) -> Quantities:
@@ -168,7 +172,7 @@ def _measure(match: re.Match[str]) -> Measure:
         value *= {"m": Decimal(10**6), "k": Decimal(10**3)}.get(scale) or _SCALES[scale]
     dimension, factor = _UNITS.get(prefix or match["unit"] or "", (PLAIN, Decimal(1)))
     noun = (match["noun"] or "").strip()
-    if dimension == PLAIN and noun and noun not in _NO_COUNTED_NOUN:
+    if dimension == PLAIN and noun and not _NO_COUNTED_NOUN.fullmatch(noun):
         return Measure(f"count:{noun.removesuffix('s')}", value)
     per = re.sub(r"^\s*(?:/|per|a)\s*", "/", match["per"] or "").casefold()
     return Measure(dimension + per, value * factor)

@@ -20,6 +20,20 @@ FLEET_ZH = (
     "| 白鹭号 | 120 | 14节 | 湖线公司 |\n| 水獭号 | 80 | 11节 | 罗氏公司 |\n\n"
     "| 航线 | 2025年票价 | 2026年票价 |\n| --- | --- | --- |\n| 北线 | 4.2元 | 4.5元 |\n| 南线 | 3.8元 | 3.8元 |\n"
 )
+WARRANTIES = "The Heron ferry has a guarantee of 6 years; the Otter ferry has 2 years."
+FARES = "The fare is €4 for the North line and €3 for the South line."
+PIER = "The pier costs €640,000 and dredging costs €90,000."
+CREW = "Mira signed the charter and Jonas ordered the engine."
+BERTH = "The berth costs €1,800 per month without electricity."
+HOLD = "The hold must not exceed 4 °C; the log is kept for 18 months."
+DECK = "Fuel must be stored at least 2 m from the cabin."
+LOAN = "The credit of the Lake Bank is €80,000 at 2.5 % for 9 years."
+YEARS = "In 2024 the yard built 12 boats and in 2023 it built 15 boats."
+BERTHS_ZH = "码头共有8个泊位，扩建后增加到14个。"
+COSTS_ZH = "扩建总投资为540万元，其中疏浚工程为75万元。"
+DUTY_ZH = "陈刚负责疏浚工程，何静负责码头照明。"
+RULES_ZH = "每艘船应配置不少于4件救生衣，救生衣每季度检查一次。"
+HEATING_ZH = "会议决定候船厅采用地热供暖，不采用电暖气。"
 SO, OTHERWISE, OPEN = "The notes say so:", "The notes say otherwise:", "The notes do not tell."
 
 
@@ -92,3 +106,121 @@ def test_few_words_and_words_in_headings(
     statement: str, sentence: str, about: str, finding: str | None
 ) -> None:
     assert finding_on(statement, sentence, about) == finding
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence", "finding"),
+    [
+        ("The Heron ferry has a guarantee of 2 years.", WARRANTIES, "says_otherwise"),
+        ("The Heron ferry has a guarantee of 6 years.", WARRANTIES, "says_so"),
+        ("The Otter ferry has a guarantee of 2 years.", WARRANTIES, "says_so"),
+        ("The Otter ferry has a guarantee of 6 years.", WARRANTIES, "says_otherwise"),
+        ("The ferry has a guarantee of 2 years.", WARRANTIES, None),
+        ("The Heron has a crew of 9.", "The Heron has a deck and the Otter has a crew of 9.", None),
+        ("The Heron costs €5,000.", "The Heron was sold and the Otter costs €5,000.", None),
+        ("The fare of the North line is €3.", FARES, "says_otherwise"),
+        ("The fare of the South line is €3.", FARES, "says_so"),
+        ("The pier costs €90,000.", PIER, "says_otherwise"),
+        ("Dredging costs €90,000.", PIER, "says_so"),
+        ("Jonas signed the charter.", CREW, None),
+        ("Jonas ordered the engine.", CREW, "says_so"),
+        (
+            "The Otter was built in 2019.",
+            "The Heron was built in 2019, while the Otter was built in 2008.",
+            "says_otherwise",
+        ),
+        ("In 2023 the yard built 12 boats.", YEARS, "says_otherwise"),
+        ("In 2023 the yard built 12 boats.", "In 2024 the yard built 12 boats.", None),
+        ("The Otter costs €5,000.", "The Heron and the Otter cost €5,000 and €3,000.", None),
+        ("The list covers the engine.", "The list covers the hull, the mast, and the engine.", "says_so"),
+        ("The board decided to sell the yard in Arby.", "The board decided to visit the yard in Arby.", None),
+        ("By 2031 the pier has 14 berths.", "By 2031, the pier has 14 berths and costs €640,000.", "says_so"),
+        ("码头共有14个泊位。", BERTHS_ZH, "says_otherwise"),
+        ("泊位增加到14个。", BERTHS_ZH, "says_so"),
+        ("泊位增加到16个。", BERTHS_ZH, "says_otherwise"),
+        ("扩建总投资为75万元。", COSTS_ZH, "says_otherwise"),
+        ("疏浚工程投资为75万元。", COSTS_ZH, "says_so"),
+        ("疏浚工程投资为540万元。", COSTS_ZH, "says_otherwise"),
+        ("何静负责疏浚工程。", DUTY_ZH, None),
+        ("陈刚负责疏浚工程。", DUTY_ZH, "says_so"),
+    ],
+)
+def test_a_value_belongs_to_the_subject_of_its_own_part(
+    statement: str, sentence: str, finding: str | None
+) -> None:
+    assert finding_on(statement, sentence) == finding
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence", "finding"),
+    [
+        ("The berth costs €1,800 per month including electricity.", BERTH, "says_otherwise"),
+        ("The berth costs €1,800 per month without electricity.", BERTH, "says_so"),
+        ("The berth costs €1,800 per month.", BERTH, "says_so"),
+        (
+            "The berth at the pier in Arby costs €1,800 without electricity.",
+            "The berth at the pier in Arby costs €1,800.",
+            None,
+        ),
+        ("The hold may reach 6 °C.", HOLD, "says_otherwise"),
+        ("The hold may reach 3 °C.", HOLD, None),
+        ("The hold must exceed 4 °C.", HOLD, "says_otherwise"),
+        ("The hold must not exceed 4 °C.", HOLD, "says_so"),
+        ("Fuel may be stored 1 m from the cabin.", DECK, "says_otherwise"),
+        ("Fuel may be stored 3 m from the cabin.", DECK, None),
+        ("The credit runs for 9 years at 3.5 %.", LOAN, "says_otherwise"),
+        ("The credit is for 9 years at 3.5 %.", LOAN, "says_otherwise"),
+        ("The credit is for 9 years at 2.5 %.", LOAN, "says_so"),
+        ("The raft is inspected twice a year.", "The raft is inspected once a year.", "says_otherwise"),
+        ("The raft is inspected 2 times a year.", "The raft is inspected twice a year.", "says_so"),
+        ("救生衣每季度检查两次。", RULES_ZH, "says_otherwise"),
+        ("救生衣每季度检查一次。", RULES_ZH, "says_so"),
+        ("每艘船应配置不少于5件救生衣。", RULES_ZH, "says_otherwise"),
+        ("候船厅采用电暖气。", HEATING_ZH, "says_otherwise"),
+        ("候船厅不采用电暖气。", HEATING_ZH, "says_so"),
+    ],
+)
+def test_bounds_exclusions_and_numbers_in_words(statement: str, sentence: str, finding: str | None) -> None:
+    assert finding_on(statement, sentence) == finding
+
+
+OFFERS = (
+    "# Offers for the engine\n\n"
+    "| Maker | Model | Price € | Power kW | Delivery weeks |\n| --- | --- | --- | --- | --- |\n"
+    "| Sunde | M4 | 21,400 | 88 | 12 |\n| Kross | Sea 60 | 18,900 | 64 | 7 |\n\n"
+    "| Step | Who | Start |\n| --- | --- | --- |\n| Engine removal | Boye | 2 May 2026 |\n"
+    "| Painting | Lund | 9 May 2026 |\n"
+)
+OFFERS_ZH = (
+    "# 码头工程\n\n| 项目 | 负责人 | 造价（万元） | 工期（天） |\n| --- | --- | --- | --- |\n"
+    "| 疏浚工程 | 陈刚 | 75 | 60 |\n| 码头照明 | 何静 | 12 | 15 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "finding"),
+    [
+        ("The Kross engine costs 18,900 euro.", SO),
+        ("The Kross engine costs 21,400 euro.", OTHERWISE),
+        ("The Sunde engine needs 64 kW.", OTHERWISE),
+        ("The Kross engine takes 7 weeks.", SO),
+        ("The Kross engine has a reverse gear for 18,900 euro.", OPEN),
+        ("The painting is done by Lund.", SO),
+        ("The painting is done by Boye.", OTHERWISE),
+    ],
+)
+async def test_a_column_is_meant_by_its_unit_or_its_persons(statement: str, finding: str) -> None:
+    assert await found(statement, OFFERS) == finding
+
+
+@pytest.mark.parametrize(
+    ("statement", "finding"),
+    [
+        ("疏浚工程由陈刚负责。", "笔记有此说法："),
+        ("疏浚工程由何静负责。", "笔记说法不同："),
+        ("码头照明花费12万元。", "笔记有此说法："),
+        ("码头照明花费75万元。", "笔记说法不同："),
+    ],
+)
+async def test_the_same_in_a_chinese_table(statement: str, finding: str) -> None:
+    assert await found(statement, OFFERS_ZH, "zh") == finding
