@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agents.evidence import Claim, SourceId
-from agents.results import Conflict, Need, OpenReason, WorkOutput, WorkResult
+from agents.results import Conflict, Need, OpenReason, SearchRound, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.tools.contract import Broker
 from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of
 from agents.workers.embedded.composing import Answer, compose, weighted
+from agents.workers.embedded.contested import candidates_of, rivals
 from agents.workers.embedded.findings import Finding, finding_on
 from agents.workers.embedded.inquiry import Inquiry, NotesReader, ResearchLimits, inquire
 from agents.workers.embedded.material import Candidate
@@ -93,8 +94,34 @@ class CheckWorker:
             if left > 0:
                 share = max(FEWEST_CALLS, left // (len(subjects) - place))
                 await inquire(inquiry, reader, limits, min(left, share))
+        for inquiry in inquiries:
+            await _look_beside(inquiry, reader, limits)
         pairs = zip(inquiries, subjects, strict=True)
         return _result(order, [_checked(one, claim, carried) for one, (_, claim) in pairs], carried)
+
+
+async def _look_beside(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits) -> None:
+    """Search for the sentence that confirms a statement with a value: who contests it may share words with that one."""
+    if not _has_values(inquiry.asked) or reader.exhausted:
+        return
+    says_so = (one.candidate for one in inquiry.ranked if _finding(inquiry.asked, one.candidate) == "says_so")
+    found = next((one.unit.text for one in says_so if one.unit.kind != "table_row"), None)
+    if found is None or reader.calls >= limits.tool_calls or found in inquiry.queries:
+        return
+    data = await reader.search(found, 0)
+    if data is not None:
+        inquiry.queries.append(found)
+        inquiry.material.add_hits(data)
+        new = inquiry.judge()
+        inquiry.rounds.append(
+            SearchRound(
+                query=found,
+                why="whether another note says otherwise",
+                hits=len(data["hits"]),
+                new_evidence=new,
+                open_after=(),
+            )
+        )
 
 
 def _has_values(statement: str) -> bool:
@@ -115,13 +142,26 @@ def _checked(inquiry: Inquiry, claim: Claim | None, carried: Carried) -> _Checke
             continue
         if not any(_is_copy(one.candidate, other.candidate) for other in found[finding]):
             found[finding].append(weighted(one, inquiry.access))
+    contesting = _contesting(inquiry, candidates_of(found["says_so"])) if claim is None else ()
+    known = candidates_of(found["says_otherwise"])
     return _Checked(
         statement=inquiry.asked,
         inquiry=inquiry,
         says_so=tuple(found["says_so"]),
-        says_otherwise=tuple(found["says_otherwise"]),
+        says_otherwise=(
+            *found["says_otherwise"],
+            *(one for one in contesting if one.candidate not in known),
+        ),
         carried=claim,
     )
+
+
+def _contesting(inquiry: Inquiry, says_so: Sequence[Candidate]) -> tuple[Weighted, ...]:
+    """Return what contradicts the confirming sentences in the statement's values, in words that it leaves out."""
+    if not says_so or not _has_values(inquiry.asked):
+        return ()
+    against = rivals(says_so, (one.candidate for one in inquiry.ranked), inquiry.asked)
+    return tuple(weighted(one, inquiry.access) for one in inquiry.ranked if one.candidate in against)
 
 
 def _finding(statement: str, candidate: Candidate) -> Finding | None:

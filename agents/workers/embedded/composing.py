@@ -23,12 +23,13 @@ from agents.results import Conflict, Need, OpenQuestion, OpenReason, WorkOutput
 from agents.retrieval.copies import repeats
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.conflicts import disagree
+from agents.workers.embedded.contested import candidates_of, rivals
 from agents.workers.embedded.inquiry import Inquiry
 from agents.workers.embedded.material import Passage
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
 from agents.workers.embedded.subject import on_subject
-from agents.workers.embedded.support import FACTUAL_KINDS, Support, answerability
+from agents.workers.embedded.support import FACTUAL_KINDS, FORM_NEAR, Support, answerability
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import heading, open_list, page
 from agents.workers.ports import WorkOrder
@@ -102,7 +103,17 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     else:
         opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
-    return Answer(inquiry=inquiry, chosen=chosen)
+    return Answer(inquiry=inquiry, chosen=(*chosen, *_contesting(chosen, opened)))
+
+
+def _contesting(chosen: Sequence[Weighted], opened: Sequence[Weighted]) -> list[Weighted]:
+    """Return what gives another value than an answer does, though it may share fewer words with the question.
+
+    Only what holds a form that can answer counts: an answer's other values were not asked for.
+    """
+    answering = [one for one in opened if one.support.form >= FORM_NEAR and one not in chosen]
+    against = rivals(candidates_of(chosen), (one.candidate for one in answering))
+    return [one for one in answering if one.candidate in against]
 
 
 def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:

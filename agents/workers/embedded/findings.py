@@ -83,6 +83,36 @@ def finding_on(statement: str, sentence: str, about: str = "") -> Finding | None
     )
 
 
+def other_value(found: str, other: str, statement: str | None = None) -> bool:
+    """Say whether `other` gives another value for what a part of `found` says; of `statement`, if given, its own.
+
+    >>> other_value("The fair opens on 3 May.", "The fair opens on 9 May.", "The fair is on 3 May.")
+    True
+    >>> other_value("The fair opens on 3 May for €4.", "The fair opens on 3 May for €5.", "The fair is on 3 May.")
+    False
+    """
+    asked = read_quantities(with_digits(statement)) if statement is not None else None
+    for mine in parts_of(with_digits(found)):
+        if asked is not None and not (mine.has_value and _holds(asked, mine.told)):
+            continue
+        for theirs in parts_of(with_digits(other)):
+            differs = asked is None or not _holds(asked, theirs.told)
+            if (
+                differs
+                and (asked is None or _of_its_kind(asked, theirs))
+                and _disagree(mine.text, theirs.text)
+            ):
+                return True
+    return False
+
+
+def _of_its_kind(asked: Quantities, part: Part) -> bool:
+    kinds = {measure.dimension for measure in part.told.measures}
+    return any(measure.dimension in kinds for measure in asked.measures) or bool(
+        asked.days and part.told.days
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     """A statement as its parts are looked for."""

@@ -224,3 +224,50 @@ async def test_a_column_is_meant_by_its_unit_or_its_persons(statement: str, find
 )
 async def test_the_same_in_a_chinese_table(statement: str, finding: str) -> None:
     assert await found(statement, OFFERS_ZH, "zh") == finding
+
+
+CONTESTED = {
+    "talk.md": "# Talk of 4 March\n\nThe launch of the Heron in Arby is planned for 7 June 2027.\n",
+    "dates.md": "# Dates\n\nThe launch of the Heron in Arby is planned for 21 June 2027.\n\nTickets cost €4.\n",
+}
+CONTESTED_ZH = {
+    "会议.md": "# 会议纪要\n\n新码头的启用日期定为2027年6月7日。\n",
+    "方案.md": "# 方案\n\n新码头的启用日期定为2027年6月21日。\n\n票价为4元。\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "notes", "lang", "finding"),
+    [
+        ("The launch is on 7 June 2027.", CONTESTED, "en", "The notes disagree:"),
+        ("The launch is on 9 June 2027.", CONTESTED, "en", OPEN),
+        ("Tickets cost €4.", CONTESTED, "en", SO),
+        ("启用日期为2027年6月7日。", CONTESTED_ZH, "zh", "笔记说法不一："),
+        ("票价为4元。", CONTESTED_ZH, "zh", "笔记有此说法："),
+    ],
+)
+async def test_a_confirming_sentence_that_another_note_contests_is_no_confirmation(
+    statement: str, notes: dict[str, str], lang: Lang, finding: str
+) -> None:
+    result = await perform("check", {"statements": [statement]}, notes, lang=lang)
+
+    assert result.output.fields[statement] == finding
+    assert [len(conflict.claims) for conflict in result.output.conflicts] == (
+        [2] if finding in ("The notes disagree:", "笔记说法不一：") else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "notes", "lang"),
+    [
+        ("When is the launch in Arby?", CONTESTED, "en"),
+        ("会议上新码头的启用日期是哪天？", CONTESTED_ZH, "zh"),
+        ("新码头启用日期是哪天？", CONTESTED_ZH, "zh"),
+    ],
+)
+async def test_an_answer_that_another_note_contests_is_quoted_with_it(
+    question: str, notes: dict[str, str], lang: Lang
+) -> None:
+    result = await perform("research", {"questions": [question]}, notes, lang=lang)
+
+    assert [len(conflict.claims) for conflict in result.output.conflicts] == [2]
