@@ -16,6 +16,7 @@ from agents.tools.contract import Broker
 from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import TaskContract
 from graphs.plan import Plan
+from orchestrator.core.errors import NothingToDo
 from orchestrator.core.events import (
     AttemptProduced,
     AttemptStarted,
@@ -52,20 +53,18 @@ def notes(tmp_path: Path) -> NoteFolder:
 class TestSmallPlans:
     """Field report 2."""
 
-    async def test_nothing_to_do_is_done_at_once(self, notes: NoteFolder) -> None:
+    @pytest.mark.parametrize("kind", ["nothing", "answers"])
+    async def test_nothing_to_do_is_refused_by_name_and_leaves_the_run_as_it_was(
+        self, notes: NoteFolder, kind: str
+    ) -> None:
         stage = set_stage(notes)
-        draft = replace(proposal(Plan(), contract=TaskContract(kind="nothing")), assignment={})
-        run = stage.approved(draft)
-        done = await stage.execute(run)
-        assert done.status == "completed"
-        assert stage.report(run).body == ""
+        draft = proposal(Plan(), contract=TaskContract(kind=kind))
+        run = stage.approved(replace(draft, assignment={}))
+        before = stage.log(run)
+        with pytest.raises(NothingToDo, match="nothing to run"):
+            await stage.execute(run)
+        assert stage.log(run) == before
         assert stage.worker.orders == []
-
-    async def test_nothing_to_do_does_not_fulfil_a_contract(self, notes: NoteFolder) -> None:
-        stage = set_stage(notes)
-        done = await stage.finish(replace(proposal(Plan()), assignment={}))
-        assert done.status == "partial"
-        assert done.gaps == ("Why?: not answered",)
 
     async def test_one_node(self, notes: NoteFolder) -> None:
         good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
