@@ -196,6 +196,11 @@ def carry_subjects(
     completed: list[str] = []
     carried: list[Carried] = []
     for question in questions:
+        whole = _joined(question, completed[-1] if completed else "")
+        if whole:
+            carried.append(Carried(question=question, pronoun="", referent=whole[1]))
+            completed.append(whole[0])
+            continue
         pronoun = _pronoun(question)
         if subject and pronoun is not None and subject.casefold() not in question.casefold():
             text = f"{subject}{question}" if pronoun == "" else f"{question} ({pronoun}: {subject})"
@@ -205,6 +210,34 @@ def carry_subjects(
         completed.append(question)
         subject = _next_subject(question, subject)
     return tuple(completed), tuple(carried)
+
+
+_FRAGMENT_EN = re.compile(
+    rf"^(?:and\s+)?(?P<asks>(?:(?:at|in|on|by|for|from|with|under|until|since|to)\s+)?"
+    rf"(?:(?:what|which|whose)\s+[\w-]+(?:\s+(?!{_AUX_EN}\b)[\w-]+)?|"
+    r"how (?:long|often|much|many|far|soon)(?:\s+[\w-]+)?))$",
+    re.IGNORECASE,
+)
+"""A question without a verb: `at what interest`."""
+_IS_THING_EN = re.compile(
+    rf"^(?:(?:\w+\s+)?{_WH_EN}\s+(?:[\w-]+\s+){{0,2}}?)(?P<be>is|are|was|were)\s+"
+    r"(?P<thing>(?:the|our|this|its?|their)\s+.+|[A-Z].*)$",
+    re.IGNORECASE,
+)
+
+
+def _joined(question: str, before: str) -> tuple[str, str] | None:
+    """Return a question without a verb, completed by what the one before asks about, and that thing."""
+    fragment = _FRAGMENT_EN.match(question.strip(" ?"))
+    asked = before.strip(" ?")
+    if fragment is None or not asked or _FRAGMENT_EN.match(asked):
+        return None
+    thing = _IS_THING_EN.match(asked)
+    referent = thing["thing"] if thing else subject_of(before)
+    if not referent:
+        return None
+    verb = thing["be"] if thing else "is"
+    return f"{fragment['asks']} {verb} {referent}?", referent
 
 
 def _next_subject(question: str, before: str) -> str:

@@ -72,6 +72,8 @@ _PER_DOCUMENT = re.compile(
 )
 _ONE_BY_ONE = re.compile(r"^(?:逐[篇份个]|分别|依次)(?:地)?")
 _SCOPE = re.compile(
+    r"^(?:all\s+)?(?:of\s+)?(?:the|these|my)\s+(?:notes?|documents?|files?|sources?|papers?)\s+"
+    r"(?:about|on|for|concerning|regarding|that (?:speak|deal|tell) (?:of|about|with))\s+|"
     r"^(?:what|everything)\s+(?:the|these|my)\s+(?:notes?|documents?|files?|sources?)\s+(?:say|have)\s+(?:about|on)\s+"
     r"|^(?:笔记|资料|文档|文件|材料)(?:中|里)(?:关于|有关)?(?:的)?|\s+(?:in|from|of|within)\s+(?:the|these"
     r"|my|all)\s+(?:notes?|documents?|files?|sources?|folder)$",
@@ -88,6 +90,28 @@ _STEPS_ZH = re.compile(
     r"^(?:(?:列出|列举|写出|给出|说明|说出|指出|整理)(?:一下)?(?P<object>.+?(?:的)?(?:步骤|流程|工序|做法))"
     r"|(?P<asked>[^，,。；;？?]+?)(?:有|需要|包括|分为)?(?:哪些|哪几个|什么|几个)(?:主要|具体|操作)?(?P<what>步骤|流程|工序))$"
 )
+
+
+_DATES_EN = re.compile(
+    r"^(?:(?:list|give(?: me)?|name|show(?: me)?|write down|collect|find|what are|which are)\s+)"
+    r"(?P<object>(?:(?:all|any|each|every|of|the|important|key|relevant|upcoming)\s+)*"
+    r"(?:deadlines|due dates|dates|milestones|appointments)(?:\s+(?:of|for|in|about|on|from)\s+.+)?)$",
+    re.IGNORECASE,
+)
+_DATES_ZH = re.compile(
+    r"^(?:列出|列举|写出|给出|整理|汇总|找出)(?:一下)?(?P<object>[^，,；;？?]*?"
+    r"(?:截止日期|截止时间|最后期限|期限|日期|时间节点|里程碑))$"
+)
+
+
+def _dates_of(body: str) -> str:
+    """Return what list of dates is asked for; empty for none.
+
+    >>> _dates_of("List all deadlines"), _dates_of("列出所有截止日期")
+    ('all deadlines', '所有截止日期')
+    """
+    match = _DATES_EN.match(body) or _DATES_ZH.match(body)
+    return match["object"] if match else ""
 
 
 def _steps_of(body: str) -> str:
@@ -112,8 +136,8 @@ def read_summary(text: str, listed: tuple[str, ...]) -> SummariseTask | None:
     (SummariseTask(topics=(), per_document=False, kind='summarise'), ('安全要求',))
     """
     body = text.strip(" 。.?？!！;；:：")
-    if not listed and (steps := _steps_of(body)):
-        return SummariseTask(topics=(steps,))
+    if not listed and (wanted := _steps_of(body) or _dates_of(body)):
+        return SummariseTask(topics=(wanted,))
     for pattern in (*_EN, *_ZH):
         match = pattern.match(_ONE_BY_ONE.sub("", body))
         if match is None:

@@ -174,6 +174,11 @@ def form_strength(question: Question, text: str) -> float:
             return STRICT
 
 
+def names_date(text: str) -> bool:
+    """Return whether `text` holds a date that is more than a year or a time of day."""
+    return any(re.search(r"[^\W\d]|[-/]", match.group()) for match in _EXACT_TIME.finditer(text))
+
+
 def _time(question: Question, text: str) -> float:
     """A bare year answers *which year*; to *when* it may."""
     if any(_new(question, text, _EXACT_TIME)):

@@ -29,7 +29,8 @@ TRAIL_FACTOR: Final = 0.7
 NEIGHBOUR_FACTOR: Final = 0.5
 """The same for the sentences before and after."""
 TOPIC_SHARE: Final = 0.5
-"""A sentence on a topic must say of it at least this share of what the best one says."""
+"""A sentence on a topic must say of it more than this share of what the best one says: to stand beside is
+not enough."""
 FEWEST_STEPS: Final = 2
 """Items from which a list can be one of steps."""
 HEADED_SHARE: Final = 0.9
@@ -100,7 +101,7 @@ def _worth_telling(one: Weighted) -> bool:
 def _on_topic(candidates: Sequence[Weighted], matcher: Matcher) -> list[tuple[Weighted, float]]:
     said = [(one, _of_topic(one, matcher)) for one in candidates]
     best = max((topic for _, topic in said), default=0.0)
-    return [(one, topic) for one, topic in said if topic >= TOPIC_SHARE * best > 0]
+    return [(one, topic) for one, topic in said if topic > TOPIC_SHARE * best > 0]
 
 
 def _steps(told: list[tuple[Weighted, float]], matcher: Matcher) -> list[tuple[Weighted, float]]:

@@ -11,6 +11,7 @@ from agents.results import SearchRound, WorkResult
 from agents.retrieval.tokens import terms
 from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access, access_of
+from agents.workers.embedded.answer_forms import names_date
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
 from agents.workers.embedded.digest import digest
@@ -40,6 +41,23 @@ _STEPS = re.compile(
     r"\b(?:steps?|stages?|phases?|procedures?|instructions?)\b|步骤|流程|程序|工序|做法|阶段", re.IGNORECASE
 )
 """Words of a topic that ask for a sequence of actions."""
+_DATES = re.compile(
+    r"^(?:(?:all|any|each|every|of|the|important|key|relevant|upcoming)\s+)*"
+    r"(?:deadlines|due dates|dates|milestones|appointments)\b(?:\s+(?:of|for|in|about|on|from)\b)?"
+    r"(?:\s+(?:the|these|my|all)\s+(?:notes|documents|files|folder)$)?"
+    r"|(?:的)?(?:所有|全部|各个?|重要|主要)*(?:的)?(?:截止日期|截止时间|最后期限|期限|日期|时间节点|里程碑)$",
+    re.IGNORECASE,
+)
+"""What a topic that asks for dates begins or ends with; the rest of it says whose."""
+_FRAME: Final = frozenset(
+    terms(
+        "notes note files documents texts information details facts points matters situation subject topic terms "
+        "requirements provisions conditions rules"
+    )
+) | frozenset(
+    "笔记 资料 文件 内容 条款 要求 情况 规定 事项 信息 问题 方面 细节 条件 规则 状况 有关 相关".split()  # noqa: SIM905  (a word list is read as words)
+)
+"""Words that frame a topic and needn't stand in what is said on it: `租赁条款` is what is said of `租赁`."""
 OVERVIEW: Final[Mapping[Lang, str]] = {
     "en": "overview purpose summary main results decisions figures",
     "zh": "概述 目的 总结 主要结果 决定 数据",
@@ -87,12 +105,29 @@ class SummariseWorker:
         self, order: WorkOrder, topic: str | None, access: Access, reader: NotesReader
     ) -> Inquiry:
         if topic is not None:
-            inquiry = Inquiry(question=read_question(topic), asked=topic, access=access)
-            await inquire(inquiry, reader, self.limits, self.limits.tool_calls)
+            whose = _DATES.sub("", topic).strip(" 的")
+            question = read_question(whose if terms(whose) else topic)
+            if terms(whose) or whose == topic:
+                inquiry = Inquiry(question=question, asked=topic, access=access)
+                await inquire(inquiry, reader, self.limits, self.limits.tool_calls)
+                return _without_frame(inquiry)
+            inquiry = Inquiry(question=_nothing_asked(question.lang), asked=topic, access=access)
+            await _leaf_through(inquiry, reader, topic, self.limits)
             return inquiry
         inquiry = Inquiry(question=_nothing_asked(order.lang), asked=order.subtask.title, access=access)
         await _leaf_through(inquiry, reader, OVERVIEW[order.lang], self.limits)
         return inquiry
+
+
+def _without_frame(inquiry: Inquiry) -> Inquiry:
+    """Return the inquiry about what its topic frames, where nothing is said on the topic with its frame."""
+    core = tuple(term for term in inquiry.question.terms if term not in _FRAME)
+    if inquiry.answered or not core or core == inquiry.question.terms:
+        return inquiry
+    subject = tuple(term for term in inquiry.question.subject if term in core)
+    narrowed = replace(inquiry, question=replace(inquiry.question, terms=core, subject=subject))
+    narrowed.judge()
+    return narrowed if narrowed.answered else inquiry
 
 
 async def _leaf_through(inquiry: Inquiry, reader: NotesReader, query: str, limits: ResearchLimits) -> None:
@@ -140,6 +175,11 @@ def _all_seen(inquiry: Inquiry) -> bool:
 def _on_all(whole: Inquiry, order: WorkOrder, topic: str | None) -> Answer:
     if topic is not None:
         budget = TOPIC_BUDGET[whole.question.lang]
+        if _DATES.search(topic):
+            asked = bool(whole.question.terms)
+            dated = _main_points(whole, budget, asked, dated=True) if whole.answered or not asked else ()
+            if dated:
+                return Answer(inquiry=whole, chosen=dated)
         named = _named_note(topic, whole)
         if named is not None:
             return Answer(inquiry=whole, chosen=_main_points(named, budget))
@@ -211,13 +251,20 @@ def _letters(name: str) -> str:
     return "".join(char for char in folded(name) if not char.isdigit())
 
 
-def _main_points(inquiry: Inquiry, budget: int, topic: bool = False) -> tuple[Weighted, ...]:
-    """Choose prose under the mask, each note and section in proportion to what it has; in the order of the notes."""
+def _main_points(
+    inquiry: Inquiry, budget: int, topic: bool = False, *, dated: bool = False
+) -> tuple[Weighted, ...]:
+    """Choose prose under the mask, each note and section in proportion to what it has; in the order of the notes.
+
+    With `dated`, what holds a date, rows of tables too.
+    """
+    kinds = {"sentence", "list_item", "table_row"} if dated else {"sentence", "list_item"}
     prose = [
         one
         for one in inquiry.ranked
-        if one.candidate.unit.kind in {"sentence", "list_item"}
+        if one.candidate.unit.kind in kinds
         and not one.candidate.unit.text.endswith((":", "："))
+        and (not dated or names_date(one.candidate.unit.text))
     ]
     opened = [weighted(one, inquiry.access) for one in prose]
     steps = topic and _STEPS.search(inquiry.asked) is not None

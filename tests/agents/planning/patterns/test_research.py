@@ -160,3 +160,20 @@ def test_a_question_that_depends_on_the_one_before_stays_with_it() -> None:
 )
 def test_what_stands_alone(question: str, alone: bool) -> None:
     assert stands_alone(question) == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        (
+            "How much is the grant of the Lake Fund and at what share?",
+            ("How much is the grant of the Lake Fund?", "at what share is the grant of the Lake Fund?"),
+        ),
+        (
+            "When does the charter begin and for how long?",
+            ("When does the charter begin?", "for how long is the charter?"),
+        ),
+    ],
+)
+def test_a_question_without_a_verb_keeps_the_subject(text: str, questions: tuple[str, ...]) -> None:
+    assert carry_subjects(read_questions(text, ()))[0] == questions

@@ -25,6 +25,10 @@ from agents.planning.readings import SummariseTask
         ("What are the main steps for the move?", ("main steps for the move",), False),
         ("列出酿制米酒的步骤", ("酿制米酒的步骤",), False),
         ("酿制米酒有哪些步骤？", ("酿制米酒的步骤",), False),
+        ("Summarise the notes about the ferry", ("the ferry",), False),
+        ("List all deadlines", ("all deadlines",), False),
+        ("What are the dates of the regatta?", ("the dates of the regatta",), False),
+        ("列出所有截止日期", ("所有截止日期",), False),
     ],
 )
 def test_topics(text: str, topics: tuple[str, ...], per_document: bool) -> None:
