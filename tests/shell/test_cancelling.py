@@ -17,9 +17,9 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED
 from orchestrator.desk import OpenDesk, post_control, state_of
-from orchestrator.interfaces.cli.opening import open_registry
 from orchestrator.shell.clock import SystemClock
 from orchestrator.shell.runs import events_of
+from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.rows import AttemptThread, CheckpointRow
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.interfaces.cli.harness import call, store_log
@@ -61,7 +61,9 @@ def leave_behind(home: Path) -> tuple[str, ...]:
 def test_it_ends_with_its_attempts_its_checkpoints_and_its_messages(tmp_path: Path) -> None:
     leave_behind(tmp_path)
     store = SqliteStore(tmp_path / "runs.db")
-    desk = OpenDesk(store=store, clock=SystemClock(), registry=open_registry())
+    desk = OpenDesk(
+        store=store, clock=SystemClock(), registry=open_registry(Settings(home=tmp_path, lang="en"))
+    )
     before = list(events_of(store, RUN))
     assert post_control(desk, RUN, "cancel", by="ann").status == "cancelled"
     later = [event.body for event in events_of(store, RUN, after=len(before))]
@@ -87,7 +89,9 @@ def test_whoever_may_still_execute_it_is_asked(tmp_path: Path) -> None:
     leave_behind(tmp_path)
     store = SqliteStore(tmp_path / "runs.db")
     store.acquire(RUN, DEAD_HOLDER, 60.0)
-    desk = OpenDesk(store=store, clock=SystemClock(), registry=open_registry())
+    desk = OpenDesk(
+        store=store, clock=SystemClock(), registry=open_registry(Settings(home=tmp_path, lang="en"))
+    )
     assert post_control(desk, RUN, "cancel", by="ann").status == "running"
     assert [message.kind for message in store.pending(RUN)] == ["pause", "cancel"]
     store.close()
