@@ -25,9 +25,11 @@ from agents.planning.patterns.research import (
 )
 from agents.planning.patterns.sequence import orders_of
 from agents.planning.patterns.speech import bare, is_announcement, is_small_talk
+from agents.planning.patterns.statement_list import take_statements
 from agents.planning.patterns.summarise import read_summary
 from agents.planning.readings import (
     Carried,
+    CheckTask,
     CompareTask,
     ExtractTask,
     OutlineTask,
@@ -73,7 +75,11 @@ def read_goal(text: str) -> Reading:
     Questions of neighbouring sentences become one task; a goal may hold several tasks of different kinds.
     """
     draft = _Draft()
-    for passage in read_passages(unquote(text)):
+    for passage in take_statements(read_passages(unquote(text))):
+        if isinstance(passage, CheckTask):
+            draft.tasks.append(passage)
+            draft.fresh = 0
+            continue
         plain = _without_conditions(passage, draft)
         if plain is None:
             continue
