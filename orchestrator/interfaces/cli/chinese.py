@@ -36,6 +36,7 @@ _FORMS: Final[Mapping[str, str]] = {
 _WANTED: Final[Mapping[str, str]] = {
     "approved": "已批准",
     "not ended": "未结束",
+    "ended": "已结束",
     "executed by a process now": "正由某个进程执行",
 }
 """What an action wants of a run, in the words of `WrongState`."""

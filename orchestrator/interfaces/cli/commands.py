@@ -128,6 +128,7 @@ def run(
     allow_unresolved: Unresolved = False,
     forbid: Forbid = None,
     approve: Annotated[bool, typer.Option("--approve")] = False,
+    again: Annotated[bool, typer.Option("--again")] = False,
 ) -> int:
     from orchestrator.interfaces.cli.bodies.running import run
     from orchestrator.interfaces.cli.bodies.starting import Draft
@@ -139,7 +140,7 @@ def run(
         forbid=tuple(forbid or ()),
         file=None,
     )
-    return perform(context, lambda session: run(session, draft, approve=approve))
+    return perform(context, lambda session: run(session, draft, approve=approve, again=again))
 
 
 def watch(

@@ -143,10 +143,12 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         ),
         more=(
             "In a terminal the review is shown and a numbered choice is asked for. Without a terminal nothing is "
-            "approved: the approve command is printed and the exit code is 3. A run that ended is run again as a new "
-            "run with a copy of its approved proposal. Ctrl-C stops it so that it can be resumed.",
+            "approved: the approve command is printed and the exit code is 3. A run that ended is shown again; with "
+            "--again it becomes a new run with a copy of its approved proposal. Ctrl-C stops it so that it can be "
+            "resumed.",
             "在终端中会显示审核内容并请求按编号选择。没有终端时不会批准任何内容：打印批准命令，退出码为 3。"
-            "已结束的运行会以其已批准方案的副本作为新运行再次执行。Ctrl-C 会停止运行，之后可继续。",
+            "已结束的运行只会再次显示其结果；加上 --again 才会以其已批准方案的副本新建运行并执行。"
+            "Ctrl-C 会停止运行，之后可继续。",
         ),
         examples=(
             'maskgrad run "How much does the battery system cost?" --sources examples/notes-en --approve',
@@ -161,6 +163,10 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "approve": (
                 "approve the proposal as it is drafted, without showing it first",
                 "直接批准起草出的方案，不先展示",
+            ),
+            "again": (
+                "execute a run that ended as a new run, with a copy of its approved proposal",
+                "以其已批准方案的副本，将已结束的运行作为新运行再次执行",
             ),
         },
     ),

@@ -149,9 +149,28 @@ def test_a_ci_job_is_logged_and_a_pipe_is_plain(tmp_path: Path) -> None:
     assert "ts=" not in started(tmp_path / "2", {}).err
 
 
-def test_what_ended_is_run_again_as_a_copy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--approve",)])
+def test_what_ended_is_shown_again_and_nothing_is_executed(tmp_path: Path, more: tuple[str, ...]) -> None:
+    first = started(tmp_path, {})
+    before = state_now(tmp_path).seq
+    shown = again(tmp_path, "run", RUN, *more)
+    assert (shown.code, shown.out) == (4, first.out)
+    assert f"maskgrad run {RUN} --again" in shown.err
+    assert state_now(tmp_path).seq == before
+    assert [row["run"] for row in again(tmp_path, "runs", "--json").data["runs"]] == [RUN]
+
+
+def test_again_is_for_a_run_that_ended(tmp_path: Path) -> None:
+    store_log(tmp_path, RUN, reviewing_log())
+    early = again(tmp_path, "run", RUN, "--again", "--json")
+    assert (early.code, early.error["code"]) == (2, "wrong_state")
+    goal = again(tmp_path, "run", "What does the valve cost?", "--again", "--json")
+    assert (goal.code, goal.error["code"]) == (2, "again_without_run")
+
+
+def test_what_ended_is_run_again_as_a_copy_when_asked_for(tmp_path: Path) -> None:
     started(tmp_path, {})
-    copy = again(tmp_path, "run", RUN, "--json")
+    copy = again(tmp_path, "run", RUN, "--again", "--json")
     assert copy.code == 4
     assert copy.data["run"] != RUN
     assert copy.data["approved_revision"] == 1

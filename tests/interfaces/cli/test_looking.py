@@ -137,6 +137,15 @@ def test_watch_of_a_run_at_rest_shows_it_all_and_ends_with_its_code(tmp_path: Pa
     assert json.loads(after[0])["seq"] == 11
 
 
+@pytest.mark.parametrize(("lang", "words"), [("en", "not begun: "), ("zh", "尚未开始：")])
+def test_watch_of_a_run_that_was_not_begun_says_how_to_begin(tmp_path: Path, lang: str, words: str) -> None:
+    run = store_log(tmp_path, "r-watch55", reviewing_log())
+    token = call("show", run, "--json", home=tmp_path).data["approval"]
+    call("approve", token, home=tmp_path)
+    called = call("--lang", lang, "watch", run, home=tmp_path)
+    assert (called.code, called.err.splitlines()[-1]) == (3, f"{words}maskgrad run {run}")
+
+
 def test_watch_follows_another_process_until_it_gives_the_run_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,8 @@ def _notes(session: Session, state: RunState) -> Sequence[str]:
     if is_rejected(state):
         step = plan_anew(state)
         return (pick(f"plan anew: {step}", f"重新规划：{step}"),)
+    if state.status == "confirmed":
+        return (pick(f"not begun: maskgrad run {run}", f"尚未开始：maskgrad run {run}"),)
     if state.status not in ENDED:
         return (
             pick(

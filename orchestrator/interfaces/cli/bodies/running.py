@@ -17,7 +17,7 @@ from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
 from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
-from orchestrator.interfaces.cli.bodies.summaries import approval_of
+from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_words
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -34,13 +34,16 @@ def plan(session: Session, draft: Draft) -> Result:
     return review_result(session, draft_run(session, draft))
 
 
-def run(session: Session, draft: Draft, *, approve: bool) -> Result:
+def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -> Result:
     """Draft or open a run, have it approved and execute it.
 
-    Without a terminal nothing is approved: the review is returned with the code `WAITING`. A run that ended is run
-    again as a new one. Raises as `draft_run` and `orchestrator.run.execute` do.
+    Without a terminal nothing is approved: the review is returned with the code `WAITING`. A run that ended is shown
+    again, or executed as a new one with `again`. Raises as `draft_run` and `orchestrator.run.execute` do, and
+    `UsageProblem` for `again` with anything but a run that ended.
     """
-    state = _opened(session, draft)
+    state = _opened(session, draft, again=again)
+    if state.status in ENDED:
+        return _ended_before(session, state)
     if state.status == "reviewing":
         check_task(proposal_of(state))
         if approve:
@@ -99,18 +102,42 @@ def _pause_waits(session: Session, run: RunId) -> bool:
     return any(message.kind == "pause" for message in session.store().pending(run))
 
 
-def _opened(session: Session, draft: Draft) -> RunState:
+def _ended_before(session: Session, state: RunState) -> Result:
+    """Show a run that had ended before it was asked for: nothing is executed twice unasked."""
+    shown = outcome_of(session, state)
+    if state.approved_revision is None:
+        return shown
+    note = session.pick(
+        f"this run had ended already: {status_words(state.status, session.lang)}; nothing was executed. "
+        f"To execute its proposal as a new run: maskgrad run {state.run} --again",
+        f"该运行此前已结束：{status_words(state.status, session.lang)}；没有再次执行。"
+        f"要将其方案作为新运行执行：maskgrad run {state.run} --again",
+    )
+    return replace(shown, notes=(note, *shown.notes))
+
+
+def _opened(session: Session, draft: Draft, *, again: bool) -> RunState:
     """Return the run that the first argument names, or a new one for a file or a goal."""
     if _is_run(session, draft.goal):
         _refuse_draft_options(draft)
         state = run_state(session, draft.goal)
-        if state.status in ENDED:
+        if again and state.status not in ENDED:
+            raise WrongState(draft.goal, state.status, wanted="ended", next_step=f"maskgrad run {draft.goal}")
+        if again:
             state = copy_run(session, state.run)
             session.talk(
                 f"{draft.goal} has ended; its proposal is run again as {state.run}",
                 f"{draft.goal} 已结束；以新运行 {state.run} 再次执行其方案",
             )
         return state
+    if again:
+        raise UsageProblem(
+            "again_without_run",
+            en=f"--again executes a run that ended once more, and {draft.goal!r} is no run; "
+            "leave --again out, or name a run: maskgrad runs",
+            zh=f"--again 用于再次执行已结束的运行，而 {draft.goal!r} 不是运行；"
+            "请去掉 --again，或给出运行标识：maskgrad runs",
+        )
     file = _file_named(draft.goal)
     return draft_run(session, replace(draft, goal="", file=file) if file is not None else draft)
 
