@@ -178,6 +178,38 @@ def test_the_undeclared_come_first(
     assert QUOTE in lines[3]
 
 
+@pytest.mark.parametrize(
+    ("lang", "hidden", "declared", "discarded"),
+    [
+        (
+            "en",
+            "    characters 41-52 of the text of a: By the way.",
+            f"    characters 1-31 of the text of a: {QUOTE}",
+            "    characters 41-52 of the discarded text of a: By the way.",
+        ),
+        (
+            "zh",
+            "    a 输出文本的第 41-52 个字符：By the way.",
+            f"    a 输出文本的第 1-31 个字符：{QUOTE}",
+            "    a 已弃用文本的第 41-52 个字符：By the way.",
+        ),
+    ],
+)
+def test_the_place_of_a_leak_says_in_which_text_it_counts(
+    tmp_path: Path, lang: str, hidden: str, declared: str, discarded: str
+) -> None:
+    # Line 7 of the note begins at its character 10, but the quote is what the output begins with.
+    def with_discarded(event: Event) -> Event:
+        body = event.body
+        if not isinstance(body, AttemptVerified) or body.node != "a":
+            return event
+        return replace(event, body=replace(body, leaks=(DECLARED, HIDDEN, replace(HIDDEN, blocked=True))))
+
+    store_log(tmp_path, "r-leak22", [with_discarded(event) for event in finished_log()])
+    lines = call("leaks", "r-leak22", "--lang", lang, home=tmp_path).out.splitlines()
+    assert lines[1::2] == [hidden, discarded, declared]
+
+
 def test_the_mark_stays_on_the_claim(home: Path) -> None:
     (node,) = call("evidence", "r-leak22", "a", "--json", home=home).data["nodes"]
     (claim,) = node["claims"]

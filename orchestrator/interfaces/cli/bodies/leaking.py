@@ -84,8 +84,19 @@ def _lines(session: Session, entry: _Found) -> tuple[str, str]:
         f"{BANDS[leak.band][session.lang]} {format_mask_value(leak.m100)}  {origin}  {where}{kept}"
         f"{noted if leak.noted else ''}"
     )
-    place = pick("characters", "字符")
-    return head, f"    {place} {leak.start}-{leak.end}: {one_line(leak.text, _SPAN)}"
+    # The file and its lines stand in the head; these count in what the agent wrote, from 1, the last one included.
+    first, last = leak.start + 1, leak.end
+    if leak.blocked:
+        place = pick(
+            f"characters {first}-{last} of the discarded text of {entry.node}",
+            f"{entry.node} 已弃用文本的第 {first}-{last} 个字符",
+        )
+    else:
+        place = pick(
+            f"characters {first}-{last} of the text of {entry.node}",
+            f"{entry.node} 输出文本的第 {first}-{last} 个字符",
+        )
+    return head, f"    {place}{pick(': ', '：')}{one_line(leak.text, _SPAN)}"
 
 
 def _document(entry: _Found) -> dict[str, object]:
