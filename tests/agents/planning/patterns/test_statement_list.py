@@ -13,6 +13,7 @@ STATEMENTS = (
     "The fare is €4 without luggage.",
     "Mira signs the charter by 20 May 2027.",
     "The hold must not exceed 4 °C.",
+    "Fuel stands 3 m from it.",
 )
 STATEMENTS_ZH = (
     "码头共有8个泊位。",
@@ -59,7 +60,7 @@ def test_the_same_in_chinese(goal: str) -> None:
 
 def test_an_order_or_question_ends_the_statements() -> None:
     reading = read_goal(
-        "Check these statements: The Heron has 120 seats. The fare is €4. Summarise the charter. What does the pier cost?"
+        "Check these statements: The Heron has 120 seats. The fare is €4. Summarise the charter. What does it cost?"
     )
 
     kinds = [task.kind for task in reading.tasks]
