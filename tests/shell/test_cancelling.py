@@ -17,6 +17,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED
 from orchestrator.desk import OpenDesk, post_control, state_of
+from orchestrator.interfaces.cli.opening import open_registry
 from orchestrator.shell.clock import SystemClock
 from orchestrator.shell.runs import events_of
 from orchestrator.shell.settings import Settings
