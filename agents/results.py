@@ -48,6 +48,8 @@ class OpenQuestion:
     """The queries, in order."""
     nearest: str | None = None
     """`path:line` of the nearest material, for a person to look at."""
+    nearest_text: str = ""
+    """What stands there, where the mask lets it be quoted as it is; empty otherwise."""
     closed: tuple[ClosedDomain, ...] = ()
     """For `domain_closed`: the domains that keep it open, best match first. Filled in by the check stage."""
 

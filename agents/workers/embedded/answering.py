@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from agents.citations import one_line
 from agents.evidence import Claim, ClaimId
 from agents.results import Conflict, OpenQuestion, OpenReason
 from agents.workers.embedded.carried import Carried
@@ -94,8 +95,9 @@ def answers_text(answers: Answers, phrases: Phrases, *, notes: Mapping[str, str]
     beside = (
         phrases.also_found if any(answer.question for answer in answers.answers) else phrases.from_the_notes
     )
+    near = {folded(one.question): one for one in answers.open_questions}
     sections = [
-        page([_head(answer, phrases, beside, remarks), _said(answer, by_claim, phrases)])
+        page([_head(answer, phrases, beside, remarks, near), _said(answer, by_claim, phrases)])
         for answer in answers.answers
     ]
     return page([*sections, open_list(answers.open_questions, phrases)])
@@ -120,15 +122,28 @@ def texts_of(params: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return ()
 
 
-def _head(answer: Answer, phrases: Phrases, beside: str, remarks: Mapping[str, str]) -> str:
+def _head(
+    answer: Answer,
+    phrases: Phrases,
+    beside: str,
+    remarks: Mapping[str, str],
+    near: Mapping[str, OpenQuestion],
+) -> str:
     if answer.question is None:
         return heading(2, beside)
-    silent = "" if answer.answered else phrases.not_answered
+    silent = "" if answer.answered else _silent(near.get(folded(answer.question)), phrases)
     remark = remarks.get(folded(answer.question), silent)
     if answer.conflicts and remark == phrases.disagree:
         # The block of the conflict begins with these words.
         remark = ""
     return page([heading(2, answer.question), remark])
+
+
+def _silent(left: OpenQuestion | None, phrases: Phrases) -> str:
+    """Say that nothing answers, and quote what comes nearest where it may be quoted."""
+    if left is None or not (left.nearest and left.nearest_text):
+        return phrases.not_answered
+    return phrases.nearest_is.format(text=one_line(left.nearest_text), place=one_line(left.nearest))
 
 
 def _said(answer: Answer, by_claim: Mapping[ClaimId, Statement], phrases: Phrases) -> str:
@@ -175,9 +190,11 @@ def _open(questions: Sequence[str], answers: Sequence[Answer], carried: Carried)
 
 
 def _both(first: OpenQuestion, second: OpenQuestion) -> OpenQuestion:
+    kept = first if first.nearest else second
     return replace(
         first,
         reason=min(first.reason, second.reason, key=_TELLING.index),
         searched=tuple(dict.fromkeys([*first.searched, *second.searched])),
-        nearest=first.nearest or second.nearest,
+        nearest=kept.nearest,
+        nearest_text=kept.nearest_text,
     )

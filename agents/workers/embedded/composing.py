@@ -248,13 +248,20 @@ def _original(source: Source) -> SourceId:
 
 
 def _open(inquiry: Inquiry) -> OpenQuestion:
-    nearest = (inquiry.ranked or inquiry.closed)[:1]
-    place = None
+    reason = _reason(inquiry)
+    nearest = (inquiry.ranked or inquiry.closed)[:1] if reason != "not_found" else ()
+    place, text = None, ""
     if nearest:
         candidate = nearest[0].candidate
         place = f"{candidate.passage.source.uri}:{candidate.unit.start_line}"
+        plain = inquiry.ranked and inquiry.access.leak_strength(candidate.passage) is None
+        text = candidate.unit.text if plain and nearest[0].reach.met else ""
     return OpenQuestion(
-        question=inquiry.name, reason=_reason(inquiry), searched=tuple(inquiry.queries), nearest=place
+        question=inquiry.name,
+        reason=reason,
+        searched=tuple(inquiry.queries),
+        nearest=place,
+        nearest_text=text,
     )
 
 
@@ -263,7 +270,7 @@ def _reason(inquiry: Inquiry) -> OpenReason:
         return "domain_closed"
     if inquiry.cut_short:
         return "limit_reached"
-    if not inquiry.ranked and not inquiry.closed:
+    if not any(one.reach.met for one in (*inquiry.ranked, *inquiry.closed)):
         return "not_found"
     return "not_answerable"
 

@@ -26,6 +26,9 @@ class Phrases:
     searched: str
     not_searched: str
     nearest: str
+    nearest_is: str
+    """With `text` and `place`: after `not_answered`."""
+    no_word: str
     separator: str
     """Between the items of an enumeration."""
     colon: str
@@ -39,6 +42,8 @@ class Phrases:
     rows_left_out: str
     """With `n`: rows of a table."""
     nothing_found: str
+    background: str
+    """Over sentences of the goal that ask for nothing."""
     reasons: Mapping[OpenReason, str]
     closed_by: Mapping[ClosedBy, str]
     """With `domain`, `agent`, `value`."""
@@ -52,12 +57,14 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         also_found="Also found",
         item="Item",
         not_in_the_notes="not in the notes",
-        not_answered="The notes do not answer this.",
+        not_answered="No sentence was found that answers it.",
         disagree="The notes disagree:",
         open_questions="Open questions",
         searched="searched",
         not_searched="no search was made",
         nearest="nearest",
+        nearest_is="No sentence was found that answers it; the nearest is: “{text}” ({place})",
+        no_word="no word of it occurs in the notes",
         separator="; ",
         colon=": ",
         supported="The notes say so:",
@@ -68,9 +75,10 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         part_of_the_notes="Taken from {seen} of {there} sections of the notes.",
         rows_left_out="{n} further rows of the notes are left out here.",
         nothing_found="Nothing was found in the notes.",
+        background="Read as background, neither answered nor checked",
         reasons={
             "not_found": "no material found",
-            "not_answerable": "the notes do not answer it",
+            "not_answerable": "no sentence was found that answers it",
             "domain_closed": "the material lies in a domain that the mask closes",
             "limit_reached": "a limit ended the search",
         },
@@ -87,12 +95,14 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         also_found="另外找到",
         item="项目",
         not_in_the_notes="笔记中没有",
-        not_answered="笔记没有回答这个问题。",
+        not_answered="没有找到回答它的句子。",
         disagree="笔记说法不一：",
         open_questions="未解决的问题",
         searched="检索过",
         not_searched="未做检索",
         nearest="最接近",
+        nearest_is="没有找到回答它的句子；最接近的是：“{text}”（{place}）",
+        no_word="其中没有一个词出现在笔记中",
         separator="；",
         colon="：",
         supported="笔记有此说法：",
@@ -103,9 +113,10 @@ PHRASES: Final[Mapping[Lang, Phrases]] = {
         part_of_the_notes="取自笔记全部 {there} 个部分中的 {seen} 个。",
         rows_left_out="此处略去笔记中的另外 {n} 行。",
         nothing_found="笔记中没有找到相关内容。",
+        background="作为背景理解，未作回答或核查",
         reasons={
             "not_found": "没有找到材料",
-            "not_answerable": "笔记没有回答",
+            "not_answerable": "没有找到回答它的句子",
             "domain_closed": "材料所在的知识域被蒙版关闭",
             "limit_reached": "检索因限额结束",
         },

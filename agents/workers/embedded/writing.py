@@ -69,8 +69,11 @@ def page(parts: Iterable[str]) -> str:
 def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
     queries = phrases.separator.join(one_line(query) for query in question.searched)
     closed = phrases.separator.join(_closed(domain, phrases) for domain in question.closed)
+    reason = phrases.reasons[question.reason]
+    if question.reason == "not_found" and question.searched:
+        reason = f"{reason}{phrases.colon}{phrases.no_word}"
     facts = [
-        phrases.reasons[question.reason] + (f"{phrases.colon}{closed}" if closed else ""),
+        reason + (f"{phrases.colon}{closed}" if closed else ""),
         f"{phrases.searched}{phrases.colon}{queries}" if queries else phrases.not_searched,
     ]
     if question.nearest:

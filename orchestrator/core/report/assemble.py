@@ -257,11 +257,13 @@ def _open_questions(ordered: Sequence[TerminalOutput]) -> tuple[OpenQuestion, ..
 
 
 def _both(first: OpenQuestion, second: OpenQuestion) -> OpenQuestion:
+    kept = first if first.nearest else second
     return replace(
         first,
         reason=min(first.reason, second.reason, key=_TELLING.index),
         searched=tuple(dict.fromkeys([*first.searched, *second.searched])),
-        nearest=first.nearest or second.nearest,
+        nearest=kept.nearest,
+        nearest_text=kept.nearest_text,
         closed=tuple(dict.fromkeys([*first.closed, *second.closed])),
     )
 

@@ -147,6 +147,8 @@ class _Page:
     def _open_question(self, question: OpenQuestion) -> str:
         words = self._words
         facts = [words.reasons[question.reason]]
+        if question.reason == "not_found" and question.searched:
+            facts[0] += f"{words.colon}{words.no_word}"
         if question.closed:
             closed = words.separator.join(self._closed(domain) for domain in question.closed)
             facts[0] += f"{words.colon}{closed}"

@@ -44,6 +44,7 @@ class Words:
     searched: str
     not_searched: str
     nearest: str
+    no_word: str
     fields: str
     missing_evidence: str
     copy_of: str
@@ -90,6 +91,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         searched="searched",
         not_searched="no search was made",
         nearest="nearest",
+        no_word="no word of it occurs in the notes",
         fields="Fields",
         missing_evidence="evidence missing",
         copy_of="repeats",
@@ -119,7 +121,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         },
         reasons={
             "not_found": "no material found",
-            "not_answerable": "the notes do not answer it",
+            "not_answerable": "no sentence was found that answers it",
             "domain_closed": "the material lies in a domain that the mask closes",
             "limit_reached": "a limit ended the search",
         },
@@ -154,6 +156,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         searched="检索过",
         not_searched="未做检索",
         nearest="最接近",
+        no_word="其中没有一个词出现在笔记中",
         fields="字段",
         missing_evidence="缺少证据",
         copy_of="重复自",
@@ -179,7 +182,7 @@ WORDS: Final[Mapping[Lang, Words]] = {
         modes={"extractive": "摘自笔记", "model": "由模型撰写", "scripted": "脚本生成"},
         reasons={
             "not_found": "没有找到材料",
-            "not_answerable": "笔记没有回答",
+            "not_answerable": "没有找到回答它的句子",
             "domain_closed": "材料所在的知识域被蒙版关闭",
             "limit_reached": "检索因限额结束",
         },

@@ -70,7 +70,10 @@ def test_an_english_report_shows_numbers_leak_footnotes_verdicts_places_and_conf
         "[^L1]: mask leak: agent A1, domain law.contract, strength 0.55, origin source, declared, sub-task n1"
         in shown
     )
-    assert "- Who pays? — the notes do not answer it · searched: pay; budget · nearest: a.md:4" in shown
+    assert (
+        "- Who pays? — no sentence was found that answers it · searched: pay; budget · nearest: a.md:4"
+        in shown
+    )
     assert "verified against a.md:1 · L2 traced" in shown
     assert "deviates by 2.0%: June in plant.md:4 · L2 traced · not in the text" in shown
     assert "  - plant.md:3\n\n    > The plant stores 32 MWh." in shown

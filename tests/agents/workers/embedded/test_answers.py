@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agents.citations import anchor, find_anchors
 from agents.evidence import Claim
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
+from agents.workers.embedded.answering import Answer, Answers, answers_text
 from agents.workers.embedded.outline import outline
 from agents.workers.embedded.report import report
 from agents.workers.embedded.synthesise import synthesise
@@ -47,8 +48,8 @@ def test_synthesise_answers_each_question_with_quotes_and_shows_both_sides() -> 
         f"The notes disagree:\n- The battery system costs €9.6 million without tax. {a}\n"
         f"- The battery system costs €10.3 million without tax. {b}\n\n"
         f"## {WHEN}\n\n- It opens on 3 May 2027. {anchor(OPENS.claim.id)}\n\n"
-        f"## {WHO}\n\nThe notes do not answer this.\n\n"
-        f"## Open questions\n\n- {WHO} — the notes do not answer it · "
+        f"## {WHO}\n\nNo sentence was found that answers it.\n\n"
+        f"## Open questions\n\n- {WHO} — no sentence was found that answers it · "
         "searched: insurance; insurer · nearest: budget.md:1"
     )
     assert result.output.conflicts == (Conflict(about=COST, claims=(CHEAP.claim.id, DEAR.claim.id)),)
@@ -60,9 +61,9 @@ def test_the_words_between_quotes_are_chinese_for_a_chinese_goal() -> None:
     text = synthesise(order("synthesise", INPUTS, QUESTIONS, lang="zh")).output.text
 
     assert "笔记说法不一：" in text
-    assert "笔记没有回答这个问题。" in text
+    assert "没有找到回答它的句子。" in text
     assert "## 未解决的问题" in text
-    assert "笔记没有回答 · 检索过：insurance；insurer · 最接近：budget.md:1" in text
+    assert "没有找到回答它的句子 · 检索过：insurance；insurer · 最接近：budget.md:1" in text
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -277,3 +278,31 @@ def test_reporting_a_synthesis_changes_nothing_but_the_title() -> None:
 
     assert told.text == f"# T\n\n{merged.text}"
     assert (told.claims, told.evidence, told.conflicts) == (merged.claims, merged.evidence, merged.conflicts)
+
+
+def test_an_open_question_quotes_what_comes_nearest_and_says_where_no_word_occurs() -> None:
+    near = OpenQuestion(
+        question=WHO,
+        reason="not_answerable",
+        searched=("x",),
+        nearest="a.md:3",
+        nearest_text="The pier is old.",
+    )
+    never = OpenQuestion(question=COST, reason="not_found", searched=("y",))
+    answers = Answers(
+        answers=(Answer(question=WHO, statements=()),), open_questions=(near, never), dropped={}
+    )
+    text = answers_text(answers, PHRASES["en"])
+    assert "No sentence was found that answers it; the nearest is: “The pier is old.” (a.md:3)" in text
+    assert "no material found: no word of it occurs in the notes · searched: y" in text
+    assert "最接近的是：“The pier is old.”（a.md:3）" in answers_text(answers, PHRASES["zh"])
+
+
+def test_a_report_names_the_sentences_that_were_read_as_background() -> None:
+    background = ["We move the yard to Arby.", "It rained."]
+    text = report(order("report", {}, {"questions": [], "background": background})).output.text
+
+    assert text.endswith(
+        "## Read as background, neither answered nor checked\n\n- We move the yard to Arby.\n- It rained."
+    )
+    assert "background" not in report(order("report", {}, {"questions": []})).output.text
