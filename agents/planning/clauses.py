@@ -18,7 +18,8 @@ _PAIRS: Final = dict(zip('“「『《〈（([【"`', '”」』》〉）)]】"`
 _QUOTES: Final = ("“”", "「」", "『』", '""', "‘’", "''")
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|fig|dr|mr|mrs|ms|st|approx|dept|inc|ltd|jr|sr|al|p|pp)|(?<!°)(?<!\d )(?<!\d)\b[A-Za-z])$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|fig|dr|mr|mrs|ms|st|approx|dept|inc|ltd|jr|sr|al|p|pp)"
+    r"|(?<!°)(?<!\d )(?<!\d)\b[A-Za-z])$",
     re.IGNORECASE,
 )
 _ENDS: Final = "。！？!?；;\n"

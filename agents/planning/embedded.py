@@ -131,7 +131,11 @@ def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
         "report",
         say("title_report", draft.lang),
         "do_report",
-        {"title": _report_title(reading, objective, draft.lang), "questions": list(questions)},
+        {
+            "title": _report_title(reading, objective, draft.lang),
+            "questions": list(questions),
+            **({"background": list(reading.context)} if reading.context else {}),
+        },
         after=delivered,
         # The report carries claims of its inputs and adds none: it needs no domain of its own.
         domains={},
