@@ -10,7 +10,7 @@ import pytest
 from agents.operations import field_name
 from graphs.contract import Lang
 from orchestrator.core.events import RequestOpened
-from orchestrator.core.report import DeliveredReport
+from orchestrator.core.report import DeliveredReport, render_markdown
 from orchestrator.core.state import RunState
 from orchestrator.run import execute, report_of
 from orchestrator.shell.runs import events_of
@@ -90,3 +90,25 @@ def test_a_table_without_a_single_cell_is_no_completed_run(
     assert report.open_questions[0].reason in {"not_found", "not_answerable"}
     assert done.status == ("completed" if allow_unresolved else "partial"), done.gaps
     assert len(done.gaps) == (0 if allow_unresolved else 1)
+
+
+@pytest.mark.parametrize(
+    ("goal", "table", "header"),
+    [
+        (
+            "Extract a table of all kilns with builder and rent",
+            "| Builder | Rent € |\n|---|---|\n| Arne | 410 |\n| Bo | 380 |\n",
+            "| builder | rent |",
+        ),
+        (
+            "提取所有项目的项目、租金，列成表格",
+            "| 项目 | 租金（元） |\n|---|---|\n| 甲窑 | 410 |\n| 乙窑 | 380 |\n",
+            "| 项目 | 租金 |",
+        ),
+    ],
+)
+def test_the_column_that_names_the_rows_stands_once(
+    shop: Workshop, tmp_path: Path, goal: str, table: str, header: str
+) -> None:
+    _, report = finished(shop, goal, tmp_path / "n", {"a.md": f"# Kilns\n\n{table}"}, allow_unresolved=False)
+    assert header in render_markdown(report, "en")

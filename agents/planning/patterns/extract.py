@@ -28,6 +28,7 @@ _TABLE_EN: Final = (
     r" form)s?)"
 )
 _EACH_EN: Final = r"(?P<each>(?:every|each|all(?: of)?(?: the)?)\s+[\w' -]+?)"
+_HOW_MANY_EN: Final = r"(?:(?:every|each|all(?:\s+(?:of\s+)?(?:the|my|our|these))?|the|my|our|these)\s+)"
 _VERB_EN = re.compile(
     r"^(?:extract|pull(?: out)?|tabulate|harvest|collect|list|give|show|put|compile|record|get|gather"
     r"|note)\b(?:\s+me)?\s+(?P<rest>.+)$",
@@ -58,6 +59,12 @@ _WHERE_NAMED_EN = re.compile(
     rf"\s+(?:of|from|for|in)\s+(?!{PERIOD_AHEAD_EN})(?P<named>.+?){_IN_NOTES_EN}", re.IGNORECASE
 )
 """`in 2025` says which honey is meant, not whose."""
+_WITH_EN = re.compile(
+    rf"^(?P<thing>{_HOW_MANY_EN}.+?)\s+with\s+(?P<own>(?:their|its|the\s+columns?)\s*:?\s+)?(?P<columns>.+?){_IN_NOTES_EN}",
+    re.IGNORECASE,
+)
+"""`all steps of the move with who, start and end`: what gets a row, and then the columns."""
+_OF_EACH_EN = re.compile(r"\b(?:of|from|for|per)\s+(?:every|each|all)\b", re.IGNORECASE)
 _FOLDER_EN = re.compile(
     r"^(?:the|these|my|all|our)?\s*(?:notes?|sources?|documents?|files?|folder|material)$", re.IGNORECASE
 )
@@ -82,6 +89,11 @@ _EACH_YEAR_ZH = re.compile(
     r"^(?:各个?|每一?|历|逐)(?P<kind>年度?(?![级龄代轻])|季度|月份)的?(?P<columns>[^的]+)$"
 )
 """`各年费用`: a row for each year."""
+_WITH_ZH = re.compile(
+    r"^(?P<each>(?:每(?:一)?[份个篇条项座台家名次笔位种款]?|所有|全部|各(?:个|份|项|家|座)?)[^的]+?)(?:的)?"
+    r"[，,]?(?:以及其|及其?各自的?|及其|连同其?|和它们的|包括|含)(?P<columns>.+)$"
+)
+"""`所有步骤及其负责人、开始和结束时间`"""
 _NAMED_ZH = re.compile(r"^(?P<named>.+)的(?P<columns>[^的]+)$")
 _BY_KIND_ZH = re.compile(
     r"^按照?(?:各|每个?)?(?P<kind>[^，,的]{1,10}?)(?:分别)?(?P<verb>提取|抽取|摘录|摘出|抽出|摘取|整理|列出|汇总|统计)(?P<rest>.+)$"
@@ -121,6 +133,8 @@ def _english(body: str, listed: tuple[str, ...]) -> ExtractTask | None:
         per = None if listed else _per(rest)
         return per if per and all(map(names_year, per.columns)) else None
     rest = _TABLE_TAIL.sub(" ", rest).strip(" ,:")
+    if not listed and (named := _with(rest, made is not None)) is not None:
+        return named
     whole = _whose_en(rest, listed)
     years, before = trailing_years(rest)
     if whole is None or not years or any(map(names_year, whole.columns)):
@@ -149,6 +163,18 @@ def _whose_en(rest: str, listed: tuple[str, ...]) -> ExtractTask | None:
     if len(rows) > 1:
         return _task(columns, rows=rows)
     return _task(listed or columns, each=named)
+
+
+def _with(rest: str, made: bool) -> ExtractTask | None:
+    """Read `all steps of the move with who, start and end`; `all contracts with suppliers` names one kind of thing.
+
+    Where a table of things is asked for, they need no word that says how many (`a table of pumps with type and price`).
+    """
+    found = _WITH_EN.match(rest) or (_WITH_EN.match(f"all {rest}") if made else None)
+    if found is None or len(enumeration(found["thing"])) > 1 or _OF_EACH_EN.search(found["thing"]):
+        return None
+    columns = _columns_en(found["columns"])
+    return _task(columns, each=found["thing"].strip()) if found["own"] or len(columns) > 1 else None
 
 
 def _per(rest: str) -> ExtractTask | None:
@@ -195,7 +221,7 @@ def _whose_zh(rest: str, listed: tuple[str, ...]) -> ExtractTask | None:
     yearly = _EACH_YEAR_ZH.match(rest)
     if yearly:
         return _task(listed or _columns_zh(yearly["columns"]), each=f"各{yearly['kind']}")
-    each = _EACH_ZH.match(rest)
+    each = _WITH_ZH.match(rest) or _EACH_ZH.match(rest)
     if each:
         whose, periods = split_periods(each["each"].strip())
         return _task(listed or in_each_period(periods, _columns_zh(each["columns"])), each=whose)

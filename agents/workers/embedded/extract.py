@@ -368,10 +368,27 @@ def _text(
         claims = said.get(field_name(row, column), ())
         return " ".join(declared(claim, lang) for claim in claims) or phrases.not_in_the_notes
 
-    header = [phrases.item, *map(one_line, found.columns)]
-    body = [[one_line(row), *(cell(row, column) for column in found.columns)] for row in found.rows]
+    naming = _naming_column(found, said)
+    columns = [column for column in found.columns if column != naming]
+    header = [one_line(naming) if naming else phrases.item, *map(one_line, columns)]
+    body = [
+        [cell(row, naming) if naming else one_line(row), *(cell(row, column) for column in columns)]
+        for row in found.rows
+    ]
     cut = phrases.rows_left_out.format(n=found.left_out) if found.left_out else ""
     return page([table(header, body), cut, open_list(open_questions, phrases)])
+
+
+def _naming_column(found: _Table, said: Mapping[str, Sequence[Claim]]) -> str | None:
+    """Return the wanted column that holds the names of the rows: it needn't be shown twice."""
+    for column in found.columns if found.rows else ():
+        told = [said.get(field_name(row, column), ()) for row in found.rows]
+        if all(
+            len(claims) == 1 and folded(claims[0].statement) == folded(row)
+            for row, claims in zip(found.rows, told, strict=True)
+        ):
+            return column
+    return None
 
 
 def _open(found: _Table, told: Sequence[OpenQuestion]) -> tuple[OpenQuestion, ...]:

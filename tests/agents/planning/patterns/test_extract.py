@@ -92,6 +92,26 @@ CASES = (
     Case("把2024—2025年各门店租金列成表", ("2024年租金", "2025年租金"), each="各门店"),
     Case("按门店提取2024年、2025年的租金", ("2024年租金", "2025年租金"), each="各门店"),
     Case("提取甲店和乙店2024年、2025年的租金", ("2024年租金", "2025年租金"), rows=("甲店", "乙店")),
+    Case(
+        "Extract a table of all tasks of the refit with owner, begin and finish",
+        ("owner", "begin", "finish"),
+        each="all tasks of the refit",
+    ),
+    Case(
+        "Make a table of the kilns with builder, rent and weight",
+        ("builder", "rent", "weight"),
+        each="the kilns",
+    ),
+    Case("Make a table of kilns with builder and rent", ("builder", "rent"), each="all kilns"),
+    Case("List all kilns with their rent as a table", ("rent",), each="all kilns"),
+    Case(
+        "Extract the amount of all leases with Arne and Bo", ("amount",), each="all leases with Arne and Bo"
+    ),
+    Case(
+        "Extract the name and date of all leases with heirs", ("name", "date"), each="all leases with heirs"
+    ),
+    Case("Make a table with the columns name and date", ("name", "date")),
+    Case("提取所有工序及其负责人、工期，列成表格", ("负责人", "工期"), each="所有工序"),
 )
 
 
