@@ -15,7 +15,7 @@ import typer
 
 from orchestrator.interfaces.cli.completion import complete_domains, complete_requests, complete_runs
 from orchestrator.interfaces.cli.help_page import CommandPage, GroupPage
-from orchestrator.interfaces.cli.session import perform
+from orchestrator.interfaces.cli.session import perform, session_of
 
 NEGATIVE_NUMBERS: Final = {"ignore_unknown_options": True}
 """Lets `-1` be a mask value instead of an option."""
@@ -66,6 +66,15 @@ def _root(context: typer.Context, version: Annotated[bool, typer.Option("--versi
     return perform(context, lambda session: front(session, context.get_help(), version=version))
 
 
+def _begin(context: typer.Context, what: str = "") -> None:
+    """Say a first line before the import of a body that takes long to load: seconds on a busy machine."""
+    # A goal may be long or hold anything: only what looks like a run is named.
+    if what.startswith("r-") and what.isascii() and what.isprintable() and " " not in what:
+        session_of(context).say_at_once(f"opening {what} …", f"正在打开 {what}……")
+    else:
+        session_of(context).say_at_once("loading …", "正在加载……")
+
+
 def plan(
     context: typer.Context,
     goal: Annotated[str, typer.Argument(metavar="GOAL")] = "",
@@ -74,6 +83,7 @@ def plan(
     forbid: Forbid = None,
     file: File = None,
 ) -> int:
+    _begin(context)
     from orchestrator.interfaces.cli.bodies.running import plan
     from orchestrator.interfaces.cli.bodies.starting import Draft
 
@@ -130,6 +140,7 @@ def run(
     approve: Annotated[bool, typer.Option("--approve")] = False,
     again: Annotated[bool, typer.Option("--again")] = False,
 ) -> int:
+    _begin(context, what)
     from orchestrator.interfaces.cli.bodies.running import run
     from orchestrator.interfaces.cli.bodies.starting import Draft
 
@@ -152,6 +163,7 @@ def watch(
 
 
 def resume(context: typer.Context, run: Run) -> int:
+    _begin(context, run)
     from orchestrator.interfaces.cli.bodies.running import resume
 
     return perform(context, lambda session: resume(session, run))

@@ -72,6 +72,11 @@ class Session:
         """Say something to the person, on stderr."""
         self.streams.talk(self.pick(en, zh))
 
+    def say_at_once(self, en: str, zh: str) -> None:
+        """Give a person at a terminal a sign of life before something that takes seconds; nobody else needs it."""
+        if self.streams.live and self.invocation.display != "none":
+            self.talk(en, zh)
+
     def store(self) -> RunStore:
         """Return the run store, opened at the first use; raises `StoreUnavailable`."""
         if self._store is None:
@@ -107,10 +112,16 @@ Body = Callable[[Session], Result]
 """The body of a command."""
 
 
-def perform(context: typer.Context, body: Body) -> int:
-    """Run the body of a command, write its result and return the exit code."""
+def session_of(context: typer.Context) -> Session:
+    """Return the session that the application gave to a command."""
     session = context.obj
     assert isinstance(session, Session), "the application gives every command its session"
+    return session
+
+
+def perform(context: typer.Context, body: Body) -> int:
+    """Run the body of a command, write its result and return the exit code."""
+    session = session_of(context)
     try:
         result = body(session)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -327,6 +328,54 @@ def test_an_output_for_the_record(tmp_path: Path) -> None:
     called = started(tmp_path, {"c": hostile})
     assert "\x1b" not in called.out + called.err
     assert "\x07" not in called.out + called.err
+
+
+_WHEN_FIRST_SAID = """
+import io, sys
+from orchestrator.interfaces.cli.app import run_command
+from orchestrator.interfaces.cli.streams import Streams
+
+class Watched(io.StringIO):
+    def isatty(self):
+        return True
+    def write(self, text):
+        slow = {"numpy", "networkx", "langgraph", "rjieba", "orchestrator.core.state"}
+        print(*sorted(slow & set(sys.modules)), text.strip(), sep="|", file=sys.__stdout__)
+        raise KeyboardInterrupt
+
+err = Watched()
+run_command(sys.argv[2:], {"MASKGRAD_HOME": sys.argv[1], "MASKGRAD_LANG": "en"},
+    Streams(io.StringIO(), err, io.StringIO()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("argv", "first"),
+    [
+        (("run", RUN), f"opening {RUN} …"),
+        (("resume", RUN), f"opening {RUN} …"),
+        (("plan", "Why is the mast red?"), "loading …"),
+        (("run", "Why is the mast red?"), "loading …"),
+    ],
+)
+def test_a_person_sees_a_line_before_anything_slow_is_loaded(
+    tmp_path: Path, argv: tuple[str, ...], first: str
+) -> None:
+    called = subprocess.run(
+        [sys.executable, "-c", _WHEN_FIRST_SAID, str(tmp_path), *argv],
+        cwd=REPOSITORY,
+        env={**os.environ, "TERM": "xterm"},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert called.stdout.strip() == first
+
+
+def test_nobody_at_a_terminal_no_sign_of_life(tmp_path: Path) -> None:
+    store_log(tmp_path, RUN, reviewing_log())
+    assert "opening" not in call("run", RUN, home=tmp_path).err
+    assert "opening" not in call("run", RUN, "--display", "none", home=tmp_path, typed="5\n").err
 
 
 class _NoModel(HashedEmbedder):
