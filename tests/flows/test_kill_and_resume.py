@@ -188,7 +188,7 @@ def test_a_command_killed_three_times_delivers_what_an_undisturbed_one_does(tmp_
     assert ".md:" in resumed.stdout
 
     # What ended is run again with the same proposal, as a run of its own: nobody disturbs that one.
-    calm = call("orchestrator.interfaces.cli", "run", run)
+    calm = call("orchestrator.interfaces.cli", "run", run, "--again")
     assert calm.returncode == 0, calm.stderr
     (other,) = {row.id for row in store.runs()} - {run}
     calm_log = list(events_of(store, RunId(other)))

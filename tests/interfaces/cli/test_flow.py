@@ -59,7 +59,7 @@ def test_from_a_goal_to_a_report_in_one_command(desk: Desk, done: Called) -> Non
 
 
 def test_the_report_is_the_last_thing_on_stdout_and_talk_is_elsewhere(desk: Desk, done: Called) -> None:
-    text = desk.call("run", done.data["run"])
+    text = desk.call("run", done.data["run"], "--again")
     exported = desk.call("export", done.data["run"], "--format", "md").out
     assert text.code == 0
     assert text.out == exported
