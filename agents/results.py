@@ -50,6 +50,8 @@ class OpenQuestion:
     """`path:line` of the nearest material, for a person to look at."""
     nearest_text: str = ""
     """What stands there, where the mask lets it be quoted as it is; empty otherwise."""
+    unknown: bool = False
+    """Whether no content word of it occurs in the notes."""
     closed: tuple[ClosedDomain, ...] = ()
     """For `domain_closed`: the domains that keep it open, best match first. Filled in by the check stage."""
 

@@ -25,7 +25,7 @@ from agents.workers.embedded.access import Access
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.contested import candidates_of, rivals
 from agents.workers.embedded.inquiry import Inquiry
-from agents.workers.embedded.material import Passage
+from agents.workers.embedded.material import Candidate, Passage
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
 from agents.workers.embedded.subject import on_subject
@@ -96,6 +96,8 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     if not inquiry.answered:
         return Answer(inquiry=inquiry, chosen=())
     question = inquiry.question
+    if inquiry.cell is not None:
+        return Answer(inquiry=inquiry, chosen=(_of_cell(inquiry.cell, inquiry.access),))
     opened = [weighted(one, inquiry.access) for one in inquiry.filling(inquiry.ranked)]
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
@@ -104,6 +106,13 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
         opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
     return Answer(inquiry=inquiry, chosen=(*chosen, *_contesting(chosen, opened)))
+
+
+def _of_cell(cell: Candidate, access: Access) -> Weighted:
+    """Return a cell as what is chosen: a table that has the thing's row and the field's column leaves no doubt."""
+    return weighted(
+        Support(candidate=cell, coverage=1.0, own=1.0, constraints=1.0, form=1.0, score=1.0), access
+    )
 
 
 def _contesting(chosen: Sequence[Weighted], opened: Sequence[Weighted]) -> list[Weighted]:
@@ -262,6 +271,8 @@ def _open(inquiry: Inquiry) -> OpenQuestion:
         searched=tuple(inquiry.queries),
         nearest=place,
         nearest_text=text,
+        unknown=reason == "not_found"
+        and not any(map(inquiry.material.frequency.get, inquiry.question.terms)),
     )
 
 

@@ -70,7 +70,7 @@ def _why_open(question: OpenQuestion, phrases: Phrases) -> str:
     queries = phrases.separator.join(one_line(query) for query in question.searched)
     closed = phrases.separator.join(_closed(domain, phrases) for domain in question.closed)
     reason = phrases.reasons[question.reason]
-    if question.reason == "not_found" and question.searched:
+    if question.unknown:
         reason = f"{reason}{phrases.colon}{phrases.no_word}"
     facts = [
         reason + (f"{phrases.colon}{closed}" if closed else ""),

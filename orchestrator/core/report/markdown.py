@@ -147,7 +147,7 @@ class _Page:
     def _open_question(self, question: OpenQuestion) -> str:
         words = self._words
         facts = [words.reasons[question.reason]]
-        if question.reason == "not_found" and question.searched:
+        if question.unknown:
             facts[0] += f"{words.colon}{words.no_word}"
         if question.closed:
             closed = words.separator.join(self._closed(domain) for domain in question.closed)
@@ -240,7 +240,9 @@ class _Page:
         return f" ({self._words.also_in} {inert_part(comma.join(place.also_in))})"
 
     def _confidence(self, row: NodeConfidence) -> str:
-        facts = [confidence_words(row.confidence, self._lang), self._words.checks_ended[row.outcome]]
+        facts = [confidence_words(row.confidence, self._lang)]
+        if row.confidence.total or row.outcome != "qualified":
+            facts.append(self._words.checks_ended[row.outcome])
         if row.accepted_as_is:
             facts.append(self._words.accepted_as_is)
         return f"- {inert(row.title)} ({inert_part(row.node)}) — {' · '.join(facts)}"

@@ -288,7 +288,7 @@ def test_an_open_question_quotes_what_comes_nearest_and_says_where_no_word_occur
         nearest="a.md:3",
         nearest_text="The pier is old.",
     )
-    never = OpenQuestion(question=COST, reason="not_found", searched=("y",))
+    never = OpenQuestion(question=COST, reason="not_found", searched=("y",), unknown=True)
     answers = Answers(
         answers=(Answer(question=WHO, statements=()),), open_questions=(near, never), dropped={}
     )
