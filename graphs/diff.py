@@ -125,13 +125,16 @@ def render_diff(diff: PlanDiff, lang: Lang) -> str:
     + node n1 "Collect prices"
     """
     node, edge, same = ("node", "edge", "no changes") if lang == "en" else ("节点", "边", "没有变化")
-    lines = [f"+ {node} {subtask.id} {_quoted(subtask.title)}" for subtask in diff.added]
-    lines += [f"- {node} {subtask.id} {_quoted(subtask.title)}" for subtask in diff.removed]
+    lines = [f"+ {node} {subtask.id} {_cut(_json(subtask.title), _LONGEST_VALUE)}" for subtask in diff.added]
+    lines += [
+        f"- {node} {subtask.id} {_cut(_json(subtask.title), _LONGEST_VALUE)}" for subtask in diff.removed
+    ]
     lines += [f"> {node} {pair.old} -> {pair.new}" for pair in diff.renamed]
     for change in diff.changed:
         for part in change.changes:
             name = _FIELD_NAMES[part.field] if lang == "zh" else part.field
-            lines.append(f"~ {node} {change.node} {name}: {_quoted(part.old)} -> {_quoted(part.new)}")
+            old, new = cut_apart(_json(part.old), _json(part.new), _LONGEST_VALUE)
+            lines.append(f"~ {node} {change.node} {name}: {old} -> {new}")
     lines += [f"+ {edge} {_arrow(added)}" for added in diff.edges_added]
     lines += [f"- {edge} {_arrow(removed)}" for removed in diff.edges_removed]
     return "\n".join(lines or [same])
@@ -154,6 +157,7 @@ _FIELD_NAMES: Final[Mapping[str, str]] = {
 }
 
 _LONGEST_VALUE: Final = 60
+_BEFORE_DIFFERENCE: Final = 20
 
 
 def _by_id(plan: Plan) -> dict[NodeId, SubTask]:
@@ -209,9 +213,30 @@ def _sorted_edges(edges: Iterable[Dependency]) -> tuple[Dependency, ...]:
     )
 
 
-def _quoted(value: JsonValue) -> str:
-    text = canonical_json(value, ascii_only=False)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+def cut_apart(old: str, new: str, longest: int) -> tuple[str, str]:
+    """Return two different texts cut to `longest` characters each, so that it can be seen where they differ.
+
+    What both begin with is left out as far as needed, up to `_BEFORE_DIFFERENCE` characters before the difference.
+
+    >>> cut_apart("a" * 50 + "b", "a" * 50 + "c", 30)
+    ('…aaaaaaaaaaaaaaaaaaaab', '…aaaaaaaaaaaaaaaaaaaac')
+    """
+    shown = _cut(old, longest), _cut(new, longest)
+    if shown[0] != shown[1]:
+        return shown
+    same = next(
+        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(shown[0])
+    )
+    start = max(0, same - _BEFORE_DIFFERENCE)
+    return _cut(f"…{old[start:]}", longest), _cut(f"…{new[start:]}", longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _json(value: JsonValue) -> str:
+    return canonical_json(value, ascii_only=False)
 
 
 def _arrow(edge: Dependency) -> str:

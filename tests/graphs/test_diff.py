@@ -85,6 +85,18 @@ def test_copies_of_an_edge_are_counted() -> None:
     assert diff_plans(plan, doubled).edges_added == plan.dependencies
 
 
+def test_long_values_that_begin_alike_are_shown_where_they_differ() -> None:
+    same = "Collect the prices that the makers of the three pumps gave in their letters of the year "
+    old = Plan(subtasks=(bare_subtask("a", title=f"{same}2024"),))
+    new = Plan(subtasks=(bare_subtask("a", title=f"{same}2031 and of no other"),))
+    (line,) = render_diff(diff_plans(old, new), "en").splitlines()
+    assert line == '~ node a title: …tters of the year 2024" -> …tters of the year 2031 and of no other"'
+    shorter = Plan(subtasks=(bare_subtask("a", title=same.strip()),))
+    (line,) = render_diff(diff_plans(shorter, old), "en").splitlines()
+    before, _, after = line.removeprefix("~ node a title: ").partition(" -> ")
+    assert (before[-6:], after[-6:]) == (' year"', ' 2024"')
+
+
 def test_words_in_both_languages() -> None:
     old = Plan(subtasks=(bare_subtask("a", title="Collect"), bare_subtask("x")))
     new = Plan(

@@ -237,13 +237,17 @@ def verdict_words(verdict: Verdict | None, lang: Lang) -> str:
 
 
 def confidence_words(confidence: Confidence, lang: Lang) -> str:
-    """Return a confidence with its level and what it covers, never as a bare number.
+    """Return a confidence with its level and what it covers, never as a bare number; without claims there is none.
 
     >>> from orchestrator.core.claims import Level
     >>> some = Confidence(value=0.861, level=Level.L2, traced=12, total=31)
     >>> confidence_words(some, "en"), confidence_words(some, "zh")
     ('L2 0.86, 12 of 31 traced', 'L2 0.86，31 条中已追溯 12 条')
+    >>> confidence_words(Confidence(value=0.4, level=Level.L2, traced=0, total=0), "en")
+    'no claims to check'
     """
+    if confidence.total == 0:
+        return "no claims to check" if lang == "en" else "没有可核验的论断"
     if lang == "en":
         return str(confidence)
     return f"{confidence.level} {confidence.value:.2f}，{confidence.total} 条中已追溯 {confidence.traced} 条"

@@ -180,7 +180,7 @@ def kind_of(error: BaseException) -> ErrorKind | None:
             return "usage"
         case ModelUnavailable():
             return "unavailable"
-        case RunBusy() | StoreBusy():
+        case RunBusy():
             return "busy"
         case RunError() | HeadMoved() | AlreadyRecorded() | StaleLease():
             return "state"

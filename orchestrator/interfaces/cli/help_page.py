@@ -7,7 +7,6 @@ version. What is read from a command is its parameters; the words are in `help_t
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -16,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from orchestrator.interfaces.cli.exit_codes import MEANINGS
 from orchestrator.interfaces.cli.help_texts import COMMON, EVERYWHERE, HELP, Both, CommandHelp
 from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.streams import columns_of
 
 WIDTH: Final = 100
 """Columns of a help page: fixed, so that the documentation made from it does not depend on a terminal."""
@@ -136,11 +136,11 @@ def _examples(texts: CommandHelp, lang: Lang) -> str:
 def _section(heading: str, lang: Lang, rows: Sequence[tuple[str, str]]) -> str:
     if not rows:
         return ""
-    column = 2 + max(_columns(label) for label, _ in rows) + _GAP
+    column = 2 + max(columns_of(label) for label, _ in rows) + _GAP
     lines = [f"{_word(heading, lang)}:"]
     for label, text in rows:
         wrapped = _wrapped(text, WIDTH - column)
-        lines.append(f"  {label}{' ' * (column - 2 - _columns(label))}{wrapped[0]}")
+        lines.append(f"  {label}{' ' * (column - 2 - columns_of(label))}{wrapped[0]}")
         lines += [" " * column + more for more in wrapped[1:]]
     return "\n".join(lines)
 
@@ -155,12 +155,12 @@ def _wrapped(text: str, columns: int) -> list[str]:
         return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
     lines, line, width = [], "", 0
     for word in _pieces(text):
-        if width + _columns(word) > columns and line and word not in _NEVER_FIRST:
+        if width + columns_of(word) > columns and line and word not in _NEVER_FIRST:
             lines.append(line.rstrip())
             line, width = "", 0
             word = word.lstrip()
         line += word
-        width += _columns(word)
+        width += columns_of(word)
     return [*lines, line.rstrip()]
 
 
@@ -172,16 +172,12 @@ def _pieces(text: str) -> list[str]:
     """Split at every wide character and at every space; words of letters stay whole."""
     pieces: list[str] = []
     for char in text:
-        wide = _columns(char) == 2
-        if pieces and not wide and char != " " and _columns(pieces[-1][-1]) == 1:
+        wide = columns_of(char) == 2
+        if pieces and not wide and char != " " and columns_of(pieces[-1][-1]) == 1:
             pieces[-1] += char
         else:
             pieces.append(char)
     return pieces
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _word(name: str, lang: Lang) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from typing import Final, TextIO
+from unicodedata import east_asian_width
 
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -44,6 +45,15 @@ def one_line(text: str, limit: int | None = None) -> str:
     """
     joined = plain_text(" ".join(text.split()))
     return joined if limit is None or len(joined) <= limit else f"{joined[: limit - 1]}…"
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a line takes: Chinese characters take two.
+
+    >>> columns_of("run"), columns_of("运行")
+    (3, 4)
+    """
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 class Streams:

@@ -11,6 +11,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from agents.spec import AgentSpec
 from graphs.contract import Lang
+from graphs.diff import cut_apart
 from masks.bands import Thresholds, band, format_mask_value
 from masks.domains import DomainRegistry
 from orchestrator.core.proposal import PROPOSAL, Proposal, canonical_json, proposal_sha256
@@ -221,7 +222,8 @@ def _differences(path: str, old: JsonValue, new: JsonValue, lang: Lang) -> Itera
     elif isinstance(old, list) and isinstance(new, list):
         yield from _list_differences(path, old, new, lang)
     else:
-        yield f"~ {path}{mark}{_short(old)} -> {_short(new)}"
+        was, now = (one_line(canonical_json(value)) for value in (old, new))
+        yield "~ {}{}{} -> {}".format(path, mark, *cut_apart(was, now, _SHOWN))
 
 
 def _list_differences(path: str, old: list[JsonValue], new: list[JsonValue], lang: Lang) -> Iterator[str]:

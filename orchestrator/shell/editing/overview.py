@@ -54,6 +54,7 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     },
     "needs": {"en": "needs: {}", "zh": "需要：{}"},
     "domains": {"en": "domains: {}", "zh": "知识域：{}"},
+    "relevance": {"en": "relevance {}", "zh": "相关度 {}"},
     "satisfies": {"en": "satisfies: {}", "zh": "负责验收：{}"},
     "nobody": {"en": "nobody", "zh": "无人"},
     "person": {"en": "a person", "zh": "由人完成"},
@@ -215,7 +216,7 @@ def _needs(proposal: Proposal, node: NodeId, registry: DomainRegistry, lang: Lan
         where = ""
         if agent is not None:
             where = f", {band_name(agent.mask.value(domain), proposal.thresholds_of(agent.id), lang)}"
-        yield f"{label} ({relevance:.2f}{where})"
+        yield f"{label} ({_say('relevance', lang, f'{relevance:.2f}')}{where})"
 
 
 def _roster(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterator[str]:

@@ -81,6 +81,21 @@ def test_an_english_report_shows_numbers_leak_footnotes_verdicts_places_and_conf
     assert "Text: quoted from the notes" in shown
 
 
+@pytest.mark.parametrize(
+    ("lang", "words", "without"),
+    [
+        ("en", "no claims to check", ("0 of 0", "0.40", "qualified")),
+        ("zh", "没有可核验的论断", ("0 条", "0.40", "合格")),
+    ],
+)
+def test_a_report_without_claims_has_no_figure_of_confidence(
+    lang: Lang, words: str, without: tuple[str, ...]
+) -> None:
+    shown = render_markdown(delivered(terminal("n5", output([])), about=facts(lang=lang)), lang)
+    assert shown.count(words) == 2
+    assert not [each for each in without if each in shown]
+
+
 def test_a_chinese_report_has_chinese_words_and_names_of_domains() -> None:
     made = output([STORES])
     shown = render_markdown(

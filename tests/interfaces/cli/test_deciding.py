@@ -92,6 +92,14 @@ def test_nothing_but_revision_and_hash_approves(desk: Desk, token: str) -> None:
     assert desk.log() == ["run.created", "proposal.drafted"]
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_wrong_token_names_the_line_that_holds_the_right_one(desk: Desk, lang: str) -> None:
+    shown = desk.call("review", desk.run, "--lang", lang).out.splitlines()
+    (line,) = [line for line in shown if TOKEN in line]
+    head = line.partition(": " if lang == "en" else "：")[0]
+    assert head in desk.call("approve", desk.run, "--lang", lang).err
+
+
 def test_rejecting_ends_the_run(desk: Desk) -> None:
     assert desk.call("reject", desk.run, "--note", "not this", "--json").data["status"] == "blocked"
     assert desk.call("approve", TOKEN, "--json").error["code"] == "wrong_state"

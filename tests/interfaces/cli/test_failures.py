@@ -125,7 +125,7 @@ CASES = [
     Case(ArtefactMissing("ab"), "store", 1, "artefact_missing"),
     Case(ArtefactCorrupted("ab"), "store", 1, "artefact_corrupted"),
     Case(StoreFull("runs.db"), "store", 1, "store_full"),
-    Case(StoreBusy("runs.db", 5.0), "busy", 2, "store_busy", retryable=True),
+    Case(StoreBusy("runs.db", 5.0), "store", 1, "store_busy", retryable=True),
     Case(StoreBroken("runs.db", "disk"), "store", 1, "store_broken"),
     Case(StoreTooNew("runs.db", 9, 1), "store", 1, "store_too_new"),
     Case(StoreClosed("runs.db"), "store", 1, "store_closed"),

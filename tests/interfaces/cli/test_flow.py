@@ -181,6 +181,18 @@ def test_a_goal_without_its_notes_creates_nothing(desk: Desk, argv: tuple[str, .
     assert desk.runs() == before
 
 
+def test_every_file_is_counted_so_that_read_and_not_read_add_up(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "mast.md").write_text("The mast is 31 m high.\n", encoding="utf-8")
+    (folder / "empty.md").touch()
+    (folder / "photo.jpg").write_bytes(bytes(range(256)))
+    (folder / ".hidden.md").write_text("Not a note.\n", encoding="utf-8")
+    called = desk.call("run", "How high is the mast?", "--sources", str(folder), "--approve")
+    assert "reading 3 files in" in called.err
+    assert "documents=1 skipped=2" in called.err
+
+
 def test_an_open_question_is_a_gap_unless_it_may_stay_open(desk: Desk) -> None:
     goal = "What is the annual insurance premium?"
     refused = desk.call("run", goal, "--sources", str(desk.notes), "--approve")

@@ -45,6 +45,22 @@ def test_runs_are_listed_newest_first_with_what_they_wait_for(tmp_path: Path) ->
     assert len(call("runs", "-n", "1", home=tmp_path).out.splitlines()) == 2
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_columns_of_the_list_are_aligned_and_no_wider_than_needed(tmp_path: Path, lang: str) -> None:
+    store_log(tmp_path, "r-aaa222", finished_log(), title="Why is the mast red?")
+    store_log(tmp_path, "r-bbb222", suspended_log(), title="Why is the mast red?")
+    head, *rows = call("runs", "--lang", lang, home=tmp_path).out.splitlines()
+
+    def columns_before(line: str, text: str) -> int:
+        before = line[: line.index(text)].encode("gbk")  # in this encoding a Chinese character has two bytes
+        return len(before)
+
+    ends = {columns_before(row, "Why is") for row in rows}
+    ends.add(columns_before(head, "goal" if lang == "en" else "目标"))
+    assert len(ends) == 1
+    assert any("  Why is" in row and "   Why is" not in row for row in rows)
+
+
 def test_a_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:
     store_log(tmp_path, "r-aaa222", finished_log())
     store = SqliteStore(tmp_path / "runs.db")

@@ -99,6 +99,13 @@ def test_a_log_line_keeps_the_code_and_no_line_names_the_process() -> None:
     assert "vm" not in started.sentence
 
 
+def test_the_files_read_and_those_not_read_add_up() -> None:
+    assert [told(BODIES[1], lang)[0].sentence for lang in ("en", "zh")] == [
+        "2 documents read, 1 not read",
+        "已读取 2 份文档，1 份未读取",
+    ]
+
+
 def test_classes_and_backtracks_are_told_in_the_readers_language() -> None:
     narrator = Narrator("zh")
     state = RunState(run=RUN)

@@ -49,6 +49,15 @@ def test_nothing_changed_is_nothing_said() -> None:
     assert changes(replace(PROPOSAL, revision=9)) == ()
 
 
+def test_a_long_text_is_shown_where_it_was_changed() -> None:
+    same = "How much does it yield in the years to come, counted without the roof and without the yard, "
+    old = replace(PROPOSAL, goal=replace(PROPOSAL.goal, text=f"{same}by 2030?"))
+    new = replace(PROPOSAL, goal=replace(PROPOSAL.goal, text=f"{same}by 2041?"))
+    (line,) = changes(new, old=old)
+    # Twenty characters before the first one that differs.
+    assert line == '~ goal text: …hout the yard, by 2030?" -> …hout the yard, by 2041?"'
+
+
 def test_masks_name_both_values_and_both_bands() -> None:
     assert changes(with_mask(PROPOSAL, A1, ENERGY, 50)) == (
         "A1 env.energy 0.95 -> 0.50 (main -> background)",

@@ -58,7 +58,7 @@ def test_a_review_says_what_is_approved() -> None:
         "  note: not read: scan.pdf",
         "  [c2] Cost",
         "  n1  Find env.energy  [research, loop]  @ A1",
-        "    domains: env.energy Energy (0.80, main)",
+        "    domains: env.energy Energy (relevance 0.80, main)",
         "    needs: n1.claims -> claims, n2.claims -> claims",
         "    satisfies: c1, c2",
         "  main above 0.70, background above 0.30, else silent",
@@ -122,7 +122,7 @@ def test_the_envelope_is_said_in_words() -> None:
 def test_thresholds_of_a_single_agent_are_shown_with_it() -> None:
     new = replace(PROPOSAL, agent_thresholds={A1: Thresholds(main=96, background=20)})
     assert "    main above 0.96, background above 0.20, else silent" in review(new).splitlines()
-    assert "    domains: env.energy Energy (0.80, background)" in review(new).splitlines()
+    assert "    domains: env.energy Energy (relevance 0.80, background)" in review(new).splitlines()
 
 
 def test_a_plan_that_is_no_dag_can_still_be_read() -> None:

@@ -27,8 +27,10 @@ def approve(session: Session, token: str) -> Result:
     if match is None:
         raise UsageProblem(
             "approval_form",
-            en=f"{token!r} names no revision to approve; accepted: ID@REV-HASH8, the last line of `maskgrad review ID`",
-            zh=f"{token!r} 没有指明要批准的修订版；可接受：ID@REV-HASH8，即 `maskgrad review ID` 的最后一行",
+            en=f"{token!r} names no revision to approve; accepted: ID@REV-HASH8, "
+            "as `maskgrad review ID` prints it behind `Approve exactly this revision`",
+            zh=f"{token!r} 没有指明要批准的修订版；可接受：ID@REV-HASH8，"
+            "即 `maskgrad review ID` 在“批准此版本”之后给出的标识",
         )
     state = approve_revision(
         session.desk(), RunId(match["run"]), int(match["revision"]), match["hash"], by=BY

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound
+from agents.retrieval.reading import FolderNotFound
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
@@ -101,7 +101,7 @@ def _refuse_beside_file(draft: Draft) -> None:
 def _reading(folders: tuple[str, ...]) -> tuple[str, str]:
     if not folders:
         return "drafting …", "正在起草……"
-    count = sum(_notes_in(Path(folder).expanduser()) for folder in folders)
+    count = sum(_files_in(Path(folder).expanduser()) for folder in folders)
     more = "+" if count >= COUNTED else ""
     named = ", ".join(one_line(folder) for folder in folders)
     files = "file" if count == 1 else "files"
@@ -111,8 +111,9 @@ def _reading(folders: tuple[str, ...]) -> tuple[str, str]:
     )
 
 
-def _notes_in(folder: Path) -> int:
-    return sum(name.lower().endswith(NOTE_SUFFIXES) for name in islice(_visible_names(folder), COUNTED))
+def _files_in(folder: Path) -> int:
+    """Count every file: what can't be read is reported by name later, so both have to add up."""
+    return sum(1 for _ in islice(_visible_names(folder), COUNTED))
 
 
 def _visible_names(folder: Path) -> Iterator[str]:

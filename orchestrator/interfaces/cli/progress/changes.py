@@ -135,7 +135,11 @@ class Narrator:
                 return self._run(body, state)
 
     def _sources(self, body: SourcesRead) -> tuple[Change, ...]:
-        counted = self._pick(f"{body.documents} documents read", f"已读取 {body.documents} 份文档")
+        left = len(body.skipped)
+        counted = self._pick(
+            f"{body.documents} documents read" + (f", {left} not read" if left else ""),
+            f"已读取 {body.documents} 份文档" + (f"，{left} 份未读取" if left else ""),
+        )
         first = Change(
             fields=(("sources", "read"), ("documents", body.documents), ("skipped", len(body.skipped))),
             sentence=counted,
