@@ -152,7 +152,7 @@ def _report_title(reading: Reading, objective: str, lang: Lang) -> str:
     """
     named = [_name_of(task, lang) for task in reading.tasks]
     if len(named) == 1 and named[0]:
-        return shorten(named[0], lang)
+        return _sentence_case(shorten(named[0], lang))
     text = objective.rstrip(" .。")
     if len(text) <= TITLE_LENGTH[lang] or not any(named):
         return shorten(text, lang) or say("title_report", lang)
@@ -162,6 +162,12 @@ def _report_title(reading: Reading, objective: str, lang: Lang) -> str:
             break
         kept.append(name)
     return _joined([shorten(kept[0], lang), *kept[1:]], len(named), lang)
+
+
+def _sentence_case(title: str) -> str:
+    """Begin a title with a capital, unless its first word has its own (“iPhone repairs”)."""
+    first = title.partition(" ")[0]
+    return title[:1].upper() + title[1:] if first.islower() and first.isalpha() else title
 
 
 def _joined(names: Sequence[str], of: int, lang: Lang) -> str:

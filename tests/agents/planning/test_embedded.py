@@ -247,7 +247,7 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
         ("东岸泵站的扬程是多少？东岸泵站何时投运？", "东岸泵站"),
         (GOALS[5], "Give the main points of all notes"),
         (GOALS[10], "填一张表，列为名称、日期和金额"),
-        (GOALS[14], "plan for the grid connection"),
+        (GOALS[14], "Plan for the grid connection"),
         ("When must the grid offer be accepted and who sent it?", "Grid offer"),
         (
             "Compare LFP and NMC on cost and lifetime; give the main points of steps for the installation",
@@ -258,9 +258,11 @@ def test_relevances_and_domains_are_those_of_the_registry() -> None:
             "Draft a plan for the grid connection at Arby.",
             "LFP and NMC; the safety rules of the plant and more",
         ),
+        ("Summarise the tower lease", "The tower lease"),
+        ("Summarise pH values of the pond", "pH values of the pond"),
         (
             "Summarise the rules for the acceptance test of pumps and for the maintenance of the valves in spring",
-            "the rules for the acceptance test of pumps and for the maintenance…",
+            "The rules for the acceptance test of pumps and for the maintenance…",
         ),
     ],
 )
