@@ -46,6 +46,13 @@ MAX_CONTROL_SHARE = 0.3
 """Share of control bytes (other than tab and line ends) above which a file is no text; Perl's `-B` takes a third."""
 
 
+_NAMED_A_COPY = re.compile(
+    r"(?:^|[ _\-(])(?:copy|backup|bak|duplicate)(?:$|[ _\-)\d])|(?<=[^\d\s]) ?\(\d{1,2}\)$|副本|备份|拷贝|复件",
+    re.IGNORECASE,
+)
+"""What file managers and people call a copy: “offer copy”, “Copy of offer”, “offer (1)”, “合同 - 副本”."""
+
+
 class FolderNotFound(FileNotFoundError):
     """The folder of sources does not exist or is no folder.
 
@@ -136,6 +143,7 @@ class Corpus:
 def read_folder(folder: Path | str, *, now: Callable[[], datetime] | None = None) -> Corpus:
     """Read all notes below `folder`, sorted by path; what can't be read is in `skipped`.
 
+    Files whose names say that they are copies come last: of two equal texts the first one is cited.
     `now` gives the time for `retrieved_at` (default: the system's clock). Hidden files and folders are left out.
     Raises `FolderNotFound` if `folder` is no existing folder.
     """
@@ -240,7 +248,11 @@ def _visible_files(root: Path) -> Iterator[Path]:
         found.extend(Path(folder) / name for name in files if not name.startswith("."))
         # A linked folder is not walked; naming it is better than silence.
         found.extend(Path(folder) / name for name in names if (Path(folder) / name).is_symlink())
-    yield from sorted(found, key=lambda path: path.relative_to(root).as_posix())
+    yield from sorted(found, key=lambda path: (_is_named_a_copy(path), path.relative_to(root).as_posix()))
+
+
+def _is_named_a_copy(path: Path) -> bool:
+    return _NAMED_A_COPY.search(path.stem) is not None
 
 
 def _read_note(root: Path, inside: Path, path: Path, moment: str) -> Document | Skip:

@@ -42,6 +42,32 @@ def test_notes_come_in_path_order_with_their_digest_and_time(tmp_path: Path) -> 
     assert corpus.digest == read_folder(tmp_path, now=lambda: datetime(2027, 1, 1, tzinfo=UTC)).digest
 
 
+@pytest.mark.parametrize(
+    ("copy", "original"),
+    [
+        ("offer copy.md", "offer.md"),
+        ("Copy of offer.md", "offer.md"),
+        ("offer (1).md", "offer.md"),
+        ("offer-copy-2.txt", "offer.txt"),
+        ("backup offer.md", "offer.md"),
+        ("合同 - 副本.md", "合同.md"),
+        ("备份合同.md", "合同.md"),
+    ],
+)
+def test_what_is_named_a_copy_comes_behind_what_it_copies(tmp_path: Path, copy: str, original: str) -> None:
+    for name in (copy, original):
+        (tmp_path / name).write_text("The mast is 31 m high.", encoding="utf-8")
+    first, second = (document.path for document in read_folder(tmp_path).documents)
+    assert (first, second) == (original, copy)
+
+
+@pytest.mark.parametrize("name", ["copyright.md", "hardcopy prices.md", "2026 (31).md", "backups.md"])
+def test_a_name_that_only_sounds_like_a_copy_keeps_its_place(tmp_path: Path, name: str) -> None:
+    for each in (name, "z.md"):
+        (tmp_path / each).write_text("The mast is 31 m high.", encoding="utf-8")
+    assert [document.path for document in read_folder(tmp_path).documents] == [name, "z.md"]
+
+
 def test_a_missing_folder_names_path_and_next_step(tmp_path: Path) -> None:
     with pytest.raises(FolderNotFound, match=r"nowhere.*does not exist; give an existing folder"):
         read_folder(tmp_path / "nowhere")
