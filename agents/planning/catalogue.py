@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from agents.planning.domains import NoteOutline
-from agents.retrieval.index import Hit, section_terms_of
+from agents.planning.domains import NoteOutline, TableOutline
+from agents.retrieval.index import Entry, Hit, section_terms_of
 from agents.retrieval.library import NotesLibrary, SectionLabel
 from agents.retrieval.tokens import terms
+from agents.workers.embedded.material import Passage
+from agents.workers.embedded.note_tables import Grid, grids
+from agents.workers.embedded.table_columns import is_numbering
 from masks.domains import DomainId
 from masks.leaks.labels import DomainLabeller, RankedDomain
 
@@ -19,6 +22,8 @@ SECTIONS_SEARCHED: Final = 5
 """Sections that are looked up for a text: the first page of one search."""
 FEW_SECTIONS: Final = 2
 """Sections of a domain at which the notes halve what the words of a text say for it: one label alone may be wrong."""
+SHORT_CELL: Final = 40
+"""Characters up to which the texts of a column can stand beside each other in a comparison."""
 RELEVANT: Final = 0.45
 """Share of a text's terms in a section, weighted by rarity, plus their cosine, from which the section speaks of it.
 
@@ -37,9 +42,13 @@ def note_outlines(library: NotesLibrary) -> tuple[NoteOutline, ...]:
     labels = library.labels(range(len(entries)))
     headings: dict[str, dict[str, None]] = {}
     domains: dict[str, Counter[DomainId]] = {}
+    trails: dict[str, list[tuple[str, ...]]] = {}
+    tables: dict[str, list[TableOutline]] = {}
     for entry, label in zip(entries, labels, strict=True):
         path = entry.document.path
         headings.setdefault(path, {}).update(dict.fromkeys(entry.section.trail))
+        trails.setdefault(path, []).append(entry.section.trail)
+        tables.setdefault(path, []).extend(_tables(entry))
         leaf = _leaf(label)
         if leaf is not None:
             domains.setdefault(path, Counter())[leaf] += 1
@@ -48,9 +57,46 @@ def note_outlines(library: NotesLibrary) -> tuple[NoteOutline, ...]:
             title=document.source.title,
             headings=tuple(headings.get(document.path, ())),
             domains=dict(sorted(domains.get(document.path, Counter()).items())),
+            trails=tuple(dict.fromkeys(trails.get(document.path, ()))),
+            tables=tuple(tables.get(document.path, ())),
         )
         for document in library.corpus.documents
     )
+
+
+def _tables(entry: Entry) -> Iterator[TableOutline]:
+    """Yield the tables of a section that have a header and a column that names their rows."""
+    if not any(unit.kind == "table_row" for unit in entry.units):
+        return
+    section = entry.section
+    passage = Passage(
+        source=entry.document.source,
+        heading=section.heading,
+        section=(section.start_line, section.end_line),
+        start_line=section.start_line,
+        start_char=section.start_char,
+        text=entry.document.text[section.start_char : section.end_char],
+        whole=True,
+        rank=1.0,
+        cosine=0.0,
+    )
+    for grid in grids([passage]):
+        others = [place for place in range(len(grid.names)) if place not in grid.naming]
+        rows = tuple(dict.fromkeys(name for name in grid.row_names if name))
+        if grid.naming and len(rows) > 1:
+            yield TableOutline(
+                about=" ".join((*grid.levels, *(grid.names[place] for place in grid.naming))),
+                rows=rows,
+                columns=tuple(
+                    grid.names[place] for place in others if grid.names[place] and _is_short(grid, place)
+                ),
+            )
+
+
+def _is_short(grid: Grid, place: int) -> bool:
+    """Say whether a column holds figures or short texts, and does not only number its rows."""
+    cells = grid.column(place)
+    return all(len(cell) <= SHORT_CELL for cell in cells) and not is_numbering(grid.names[place], cells)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,18 @@ _SMALLEST: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TableOutline:
+    """A table of a note as planning sees it: things by their properties."""
+
+    about: str
+    """What stands over it, and the name of the column that names its rows."""
+    rows: tuple[str, ...]
+    """What its rows are called."""
+    columns: tuple[str, ...]
+    """The names of its other columns that hold figures or short texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoteOutline:
     """One note as planning sees it."""
 
@@ -40,6 +52,9 @@ class NoteOutline:
     headings: tuple[str, ...] = ()
     domains: Mapping[DomainId, float] = field(default_factory=dict)
     """Leaf to the number of sections that it holds, where the sections have been labelled; else empty."""
+    trails: tuple[tuple[str, ...], ...] = ()
+    """Of each section the titles down to it."""
+    tables: tuple[TableOutline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from agents.operations import NOTES, REPORT, TABLE
 from agents.planning.clauses import without_article
+from agents.planning.compared import with_notes
 from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
 from agents.planning.drafting import PlanDraft
 from agents.planning.intent import Prohibitions, resolve_prohibitions, state_intent
@@ -99,7 +100,7 @@ def plan_goal(
     chosen = options or PlanOptions()
     if not goal.text:
         raise EmptyGoal(goal.text)
-    reading = read_goal(goal.text)
+    reading = with_notes(read_goal(goal.text), tuple(catalogue or ()))
     prohibitions = resolve_prohibitions((*reading.prohibitions, *chosen.forbidden), registry)
     intent = state_intent(goal, reading, prohibitions)
     if not reading.tasks:

@@ -112,3 +112,99 @@ def test_the_column_that_names_the_rows_stands_once(
 ) -> None:
     _, report = finished(shop, goal, tmp_path / "n", {"a.md": f"# Kilns\n\n{table}"}, allow_unresolved=False)
     assert header in render_markdown(report, "en")
+
+
+KILNS = (
+    "# Offers for the kiln\n\n| Builder | Rent € | Weight kg | Delivery weeks |\n|---|---|---|---|\n"
+    "| Arne | 410 | 900 | 5 |\n| Bo | 380 | 700 | 11 |\n| Cora | 380 | 650 | 8 |\n\n"
+    "The Arne kiln has a guarantee of 4 years.\n"
+)
+WINDOWS = (
+    "# 修缮\n\n| 项目 | 负责人 | 造价（万元） | 工期（天） |\n|---|---|---|---|\n"
+    "| 门窗更换 | 陈立 | 56 | 40 |\n| 围墙修补 | 何静 | 33 | 40 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "note", "filled"),
+    [
+        (
+            "Compare the Arne and the Bo",
+            KILNS,
+            {
+                "Arne / Rent €": "410",
+                "Arne / Weight kg": "900",
+                "Arne / Delivery weeks": "5",
+                "Bo / Rent €": "380",
+                "Bo / Weight kg": "700",
+                "Bo / Delivery weeks": "11",
+            },
+        ),
+        (
+            "Compare the three kilns by rent and delivery time",
+            KILNS,
+            {
+                "Arne / rent": "410",
+                "Arne / delivery time": "5",
+                "Bo / rent": "380",
+                "Bo / delivery time": "11",
+                "Cora / rent": "380",
+                "Cora / delivery time": "8",
+            },
+        ),
+        (
+            "比较门窗更换和围墙修补",
+            WINDOWS,
+            {
+                "门窗更换 / 负责人": "陈立",
+                "门窗更换 / 造价（万元）": "56",
+                "门窗更换 / 工期（天）": "40",
+                "围墙修补 / 负责人": "何静",
+                "围墙修补 / 造价（万元）": "33",
+                "围墙修补 / 工期（天）": "40",
+            },
+        ),
+        (
+            "比较各项目的成本和工期",
+            WINDOWS,
+            {
+                "门窗更换 / 成本": "56",
+                "门窗更换 / 工期": "40",
+                "围墙修补 / 成本": "33",
+                "围墙修补 / 工期": "40",
+            },
+        ),
+    ],
+)
+def test_things_that_are_rows_of_a_table_are_compared_by_its_cells(
+    shop: Workshop, tmp_path: Path, goal: str, note: str, filled: dict[str, str]
+) -> None:
+    done, report = finished(shop, goal, tmp_path / "n", {"a.md": note}, allow_unresolved=False)
+    assert done.status == "completed"
+    assert not report.open_questions
+    text = render_markdown(report, "en")
+    for name, value in filled.items():
+        item, field = name.split(" / ")
+        (header,) = [line for line in text.splitlines() if f"| {field} |" in line]
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {item} |")]
+        place = header.split(" | ").index(field) if not header.endswith(f" {field} |") else -1
+        assert f"“{value}” [" in row.split(" | ")[place]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_things_without_criteria_in_the_notes_leave_open_what_was_searched(
+    shop: Workshop, tmp_path: Path, lang: Lang
+) -> None:
+    goal = "Compare the ferry and the barge" if lang == "en" else "比较渡船和驳船"
+    done, report = finished(shop, goal, tmp_path / "n", FOLDERS[lang], allow_unresolved=False)
+    assert done.status == "completed"
+    assert report.open_questions
+    assert all(question.searched for question in report.open_questions)
+
+
+def test_a_row_above_a_sentence_does_not_make_it_tell_of_the_row(shop: Workshop, tmp_path: Path) -> None:
+    goal = "Compare the three kilns by rent and guarantee"
+    done, report = finished(shop, goal, tmp_path / "n", {"a.md": KILNS}, allow_unresolved=False)
+    assert done.status == "partial"
+    assert [q.question for q in report.open_questions] == ["Bo / guarantee", "Cora / guarantee"]
+    assert all(question.searched for question in report.open_questions)

@@ -54,6 +54,28 @@ _COUNTED_EN = re.compile(
     r"^(?:the\s+)?(?:two|three|four|five|both|all)\s+(?:the\s+)?(?P<kind>[\w-]+s)\s+(?P<by>from|by)\s+(?P<owners>.+)$",
     re.IGNORECASE,
 )
+_NUMBERS: Final = {
+    word: number
+    for number, words in enumerate(
+        ("two both 2 两 二", "three 3 三", "four 4 四", "five 5 五", "six 6 六", "seven 7 七", "eight 8 八"),
+        2,
+    )
+    for word in words.split()
+}
+_KIND_EN = re.compile(
+    r"^(?:compare|contrast|weigh(?: up)?|juxtapose)\s+(?:and\s+contrast\s+)?"
+    r"(?:(?:the|these|all|our|my)\s+)*(?:(?P<count>two|both|three|four|five|six|seven|eight|[2-8])\s+)?"
+    r"(?:of\s+)?(?:(?:the|these|our|my|different|available|offered|various)\s+)*"
+    r"(?P<kind>(?:(?!and\b|or\b)[\w-]+\s+){0,2}?[\w-]+s)"
+    r"(?:\s+(?P<by>by|on|in terms of|with (?:respect|regard) to|regarding|concerning|according to|based on)"
+    r"\s+(?P<aspects>.+))?$",
+    re.IGNORECASE,
+)
+_KIND_ZH = re.compile(
+    r"^(?:这|那|以下|上述)*(?:(?P<count>[两二三四五六七八2-8])(?:个|家|台|种|款|份|项|座|条|位|名|类|艘|辆)"
+    r"|各(?:个|家|台|种|款|份)?|(?:所有|全部)的?|每(?:个|家|台|种|款|份|项|座))"
+    r"(?P<kind>[^的，,、和与及在]{1,10}?)(?:之间)?(?:的(?P<aspects>.+))?$"
+)
 _OWNED_EN = re.compile(r"^(?P<item>.+?)['’]s?\s+(?P<aspect>[\w -]+)$")
 _OWNED_ZH = re.compile(r"^(?P<item>.+)的(?P<aspect>[^的]+)$")
 _TAIL_EN = re.compile(
@@ -105,6 +127,43 @@ class _Parts:
     """An order to compare; a question after the difference is one only if it names aspects."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedKind:
+    """Things to compare that the goal names by their kind alone: `the three ovens`."""
+
+    kind: str
+    count: int | None
+    """How many there are, where the goal says so."""
+    aspects: tuple[str, ...]
+    """Empty: the goal names none."""
+
+
+def compared_kind(text: str) -> ComparedKind | None:
+    """Read an order to compare all things of a kind; `None` for one that names the things, or for something else.
+
+    >>> compared_kind("Compare the three ovens by price and power")
+    ComparedKind(kind='ovens', count=3, aspects=('price', 'power'))
+    """
+    body = text.strip(" 。.?？!！;；")
+    english = _KIND_EN.match(body)
+    if english:
+        aspects = enumeration(english["aspects"] or "")
+        # `the two offers by Arne and Bo` names whose they are.
+        owners = english["by"] and english["by"].casefold() == "by" and all(a[:1].isupper() for a in aspects)
+        number = _NUMBERS.get((english["count"] or "").casefold())
+        return None if owners else ComparedKind(kind=english["kind"], count=number, aspects=aspects)
+    source = _ZH_FROM.match(body)
+    verb = None if source else _ZH_VERB.match(body) or _ZH_TAKE.match(body)
+    whole = source["items"] if source else verb["rest"] if verb else ""
+    inside = _ZH_IN.match(whole)
+    named = _KIND_ZH.match(inside["items"] if inside else whole)
+    if named is None:
+        return None
+    listed = source["aspects"] if source else inside["aspects"] if inside else named["aspects"]
+    aspects = _zh_aspects(listed) if listed else ()
+    return ComparedKind(kind=named["kind"], count=_NUMBERS.get(named["count"] or ""), aspects=aspects)
+
+
 def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | None:
     """Read a comparison; a string is a comparison whose things are not named, `None` is something else.
 
@@ -116,6 +175,8 @@ def read_comparison(text: str, listed: tuple[str, ...]) -> CompareTask | str | N
     CompareTask(items=('A', 'B'), aspects=('cost', 'safety'), assumed_aspects=False, scope='', kind='compare')
     """
     body = text.strip(" 。.?？!！;；")
+    if not listed and compared_kind(body) is not None:
+        return body
     parts = _english(body) or _chinese(body)
     if parts is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from agents.citations import one_line
-from agents.evidence import Claim, ClaimId
+from agents.evidence import Claim, ClaimId, EvidenceId
 from agents.operations import field_name
 from agents.results import Conflict, OpenQuestion, WorkOutput, WorkResult
 from agents.retrieval.tokens import terms
@@ -64,10 +64,10 @@ def compare(order: WorkOrder) -> WorkResult:
     inputs = _items_of_inputs(order.inputs, wanted)
     placed = _placed(order.inputs, inputs, carried, wanted, aspects)
     cells = [[_cell(item, aspect, wanted, placed, carried) for aspect in aspects] for item in wanted]
-    cells = _without_shared(wanted, cells)
+    cells = [_once(aspects, row) for row in _without_shared(wanted, cells)]
     flat = [cell for row in cells for cell in row]
     beside = answers_to((), carried, without={claim.id for claims in placed.values() for claim in claims})
-    open_questions = _open_fields(wanted, aspects, cells, order.inputs, inputs)
+    open_questions = _open_fields(wanted, aspects, cells, order.inputs, inputs, placed)
     disputes = tuple(conflict for cell in flat for conflict in cell.conflicts)
     text = page(
         [
@@ -180,21 +180,46 @@ def _without_shared(items: Sequence[str], cells: Sequence[Sequence[_Cell]]) -> l
     are filled.
     """
     filled = [(item, cell) for item, row in zip(items, cells, strict=True) for cell in row if cell.claims]
-    rows: dict[str, set[str]] = {}
+    # Equal cells of a table stand at different places: each is of its own row.
+    rows: dict[tuple[EvidenceId, ...], set[str]] = {}
     for item, cell in filled:
         for said in cell.statements:
-            rows.setdefault(folded(said.shown.statement), set()).add(item)
+            rows.setdefault(said.shown.evidence, set()).add(item)
     everywhere = len(filled) > 1 and len(rows) == 1
-    shared = {statement for statement, named in rows.items() if everywhere or len(named) > 1}
+    shared = {place for place, named in rows.items() if everywhere or len(named) > 1}
 
     def kept(item: str, cell: _Cell) -> _Cell:
         unsaid = all(
-            folded(said.shown.statement) in shared and not _names(said.shown.statement, item)
+            said.shown.evidence in shared and not _names(said.shown.statement, item)
             for said in cell.statements
         )
         return replace(cell, statements=(), conflicts=()) if unsaid else cell
 
     return [[kept(item, cell) for cell in row] for item, row in zip(items, cells, strict=True)]
+
+
+def _once(aspects: Sequence[str], row: Sequence[_Cell]) -> list[_Cell]:
+    """Empty the cells whose quote stands in several columns of the row and does not name theirs.
+
+    Of a quote that names none of the columns, the first one stays.
+    """
+    columns: dict[tuple[EvidenceId, ...], list[str]] = {}
+    for aspect, cell in zip(aspects, row, strict=True):
+        for said in cell.statements[:1]:
+            columns.setdefault(said.shown.evidence, []).append(aspect)
+
+    def kept(aspect: str, cell: _Cell) -> bool:
+        if not cell.statements:
+            return True
+        shown = cell.statements[0].shown
+        filled = columns[shown.evidence]
+        named = [each for each in filled if _names(shown.statement, each)]
+        return len(filled) == 1 or aspect in (named or filled[:1])
+
+    return [
+        cell if kept(aspect, cell) else replace(cell, statements=(), conflicts=())
+        for aspect, cell in zip(aspects, row, strict=True)
+    ]
 
 
 def _names(statement: str, item: str) -> bool:
@@ -256,8 +281,12 @@ def _open_fields(
     cells: Sequence[Sequence[_Cell]],
     inputs: Mapping[NodeId, WorkOutput],
     items_of: Mapping[NodeId, str],
+    placed: Mapping[_Place, Sequence[Claim]],
 ) -> tuple[OpenQuestion, ...]:
-    """Give one open question for each cell without a core claim, with what the inputs searched for it."""
+    """Give one open question for each cell without a core claim, with what the inputs searched for it.
+
+    Where an input brought something that does not fill the cell, the field was searched for.
+    """
     searched: dict[_Place, OpenQuestion] = {}
     for node in sorted(inputs, key=natural_key):
         for question in inputs[node].open_questions:
@@ -269,11 +298,12 @@ def _open_fields(
         for aspect, cell in zip(aspects, row, strict=True):
             if not any(claim.core for claim in cell.claims):
                 known = searched.get((item, aspect))
+                sought = (cell.name,) if placed.get((item, aspect)) else ()
                 found.append(
                     OpenQuestion(
                         question=cell.name,
-                        reason=known.reason if known else "not_found",
-                        searched=known.searched if known else (),
+                        reason=known.reason if known else "not_answerable" if sought else "not_found",
+                        searched=known.searched if known else sought,
                         nearest=known.nearest if known else None,
                     )
                 )

@@ -37,7 +37,9 @@ def fills(candidate: Candidate, item: str, field: str, question: Question, rarit
     """
     passage, unit = candidate.passage, candidate.unit
     said = f"{passage.lead_of(unit) or ''} {unit.text}"
-    before = passage.units[candidate.index - 1].text if candidate.index else ""
+    nearest = passage.units[candidate.index - 1] if candidate.index else None
+    # A row is of its own thing, and introduces nothing.
+    before = nearest.text if nearest and nearest.kind != "table_row" else ""
     about = (prepared(said), passage.head, prepared(before))
     if _share(terms(item), about, rarity) < HALF_NAMED:
         return False

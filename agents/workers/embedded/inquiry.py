@@ -17,9 +17,10 @@ from agents.operations import field_name
 from agents.results import SearchRound
 from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolError
 from agents.workers.embedded.access import Access
+from agents.workers.embedded.cell_answers import cell_of
 from agents.workers.embedded.field_answers import fills
 from agents.workers.embedded.matching import Matcher, matcher_for
-from agents.workers.embedded.material import Material, Passage
+from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.queries import Query, first_query, next_query
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.selection import relevance
@@ -136,6 +137,8 @@ class Inquiry:
     orders: tuple[str, ...] = ()
     """Places of text that gives orders to its reader, `path:line`."""
     state: Answerability | None = None
+    cell: Candidate | None = None
+    """What a table of the notes gives for the field of the thing."""
     barren: int = 0
     """Rounds in a row without new evidence."""
     limited: bool = False
@@ -156,6 +159,8 @@ class Inquiry:
     @property
     def answered(self) -> bool:
         """Return whether open material answers the question."""
+        if self.cell is not None:
+            return True
         return self.state is not None and self.state.answered
 
     @property
@@ -193,6 +198,8 @@ class Inquiry:
     def settled(self) -> bool:
         """Return whether nothing is left to search for."""
         state = self.state
+        if self.cell is not None:
+            return True
         return state is not None and state.answered and not state.missing and state.score >= FULL_SUPPORT
 
     def judge(self) -> int:
@@ -209,6 +216,14 @@ class Inquiry:
         self.ranked = tuple(one for one in found if self.access.weight(one.candidate.passage) > 0)
         self.closed = tuple(one for one in found if self.access.weight(one.candidate.passage) <= 0)
         self.state = answerability(self.question, matcher, self.filling(self.ranked))
+        if self.about:
+            opened = [p for p in self.material.passages.values() if self.access.weight(p) > 0]
+            cell = cell_of(self.about, self.asked, sorted(opened, key=lambda passage: -passage.rank))
+            barring = cell is not None and (
+                self.access.excludes_span(cell.span)
+                or (cell.passage.source.id, cell.passage.units[cell.index].start_char) in barred
+            )
+            self.cell = None if barring else cell
         return len(self._evidence() - known)
 
     def _bar_orders(self) -> set[tuple[SourceId, int]]:

@@ -90,11 +90,18 @@ class Candidate:
     passage: Passage
     index: int
     """Position in the passage's units."""
+    part: tuple[int, int] | None = None
+    """Characters of the note that are meant of the unit, such as one cell of a table row; `None`: all of it."""
 
     @property
     def unit(self) -> Unit:
-        """Return the unit."""
-        return self.passage.units[self.index]
+        """Return the unit, or the part of it that is meant."""
+        unit = self.passage.units[self.index]
+        if self.part is None:
+            return unit
+        start, end = self.part
+        text = self.passage.text[start - self.passage.start_char : end - self.passage.start_char]
+        return replace(unit, text=text, start_char=start, end_char=end)
 
     @property
     def key(self) -> tuple[SourceId, int, int]:

@@ -32,6 +32,18 @@ _SCALE = re.compile(
     r"^(?:k|m|bn|thousands?|millions?|billions?|[十百千万亿]+)(?:\s*(?:of\s+)?)(?=\S)", re.IGNORECASE
 )
 _LABEL = re.compile(r"(?:\b(?:tab(?:le|\.)?|figure)|表)\s*[:：.]?", re.IGNORECASE)
+_MEASURED: Final = (
+    (
+        "money",
+        re.compile(
+            r"\b(?:costs?|prices?|expenses?|fees?|charges?)\b|成本|价格|售价|单价|造价|费用|价钱|金额"
+        ),
+    ),
+    ("time", re.compile(r"\b(?:times?|durations?|periods?)\b|时间|时长|工期|周期|期限|耗时")),
+    ("mass", re.compile(r"\b(?:weights?|mass)\b|重量")),
+    ("area", re.compile(r"\bareas?\b|面积")),
+)
+"""Words that say what is measured, and nothing of what it is measured of."""
 _FIGURE = re.compile(r"[^\w]*\d|[$€£¥￥]|(?:EUR|USD|GBP|CNY|RMB)\b")
 _ORDINAL_CELL = re.compile(r"[(（]?(\d{1,4})[.)）、]?")
 
@@ -102,7 +114,8 @@ def place_of(wanted: str, names: Sequence[str], about: str) -> int | None:
     near = [place for place, name in enumerate(names) if _near(wanted, name, over)]
     near = [place for place in near if topic_of(names[place]) == topic_of(wanted)] or near
     if not near:
-        return None
+        alike = [place for place, name in enumerate(names) if _measures_same(wanted, name)]
+        return alike[0] if len(alike) == 1 else None
     called = topic_of(names[near[0]])
     rivals = [
         p for p in near if topic_of(names[p]) == called and _numbers(names[p]) != _numbers(names[near[0]])
@@ -173,6 +186,32 @@ def _near(wanted: str, name: str, over: frozenset[str]) -> bool:
     other_year = bool(years_of(wanted)) and not years_of(name) <= years_of(wanted)
     lacks_year = bool(years_of(name)) and not years_of(wanted) <= years_of(name)
     return _numbers(wanted) - years_of(wanted) <= _numbers(name) and not other_year and not lacks_year
+
+
+def _measures_same(wanted: str, name: str) -> bool:
+    """Say whether two names differ only in how they call what is measured (`delivery time`, `Delivery weeks`)."""
+    (kind, about), (other, told) = _measured(wanted), _measured(name)
+    return bool(kind) and kind == other and about == told and years_of(name) <= years_of(wanted)
+
+
+def _measured(name: str) -> tuple[str, frozenset[str]]:
+    """Return what a name gives amounts of, empty where it does not say, and its other words."""
+    plain = unicodedata.normalize("NFKC", name).casefold().strip()
+    words = _BRACKET.sub(" ", plain).split()
+    last = _unit_kind(words[-1]) if len(words) > 1 else ""
+    rest = " ".join(words[:-1] if last else words)
+    units = [last, *(_unit_kind(found.strip("()[] ")) for found in _BRACKET.findall(plain))]
+    worded = [kind for kind, pattern in _MEASURED if pattern.search(rest)]
+    for _, pattern in _MEASURED:
+        rest = pattern.sub(" ", rest)
+    return next(filter(None, (*units, *worded)), ""), frozenset(terms(_BETWEEN.sub(" ", rest)))
+
+
+def _unit_kind(unit: str) -> str:
+    """Return of what a unit is one: `money`, `time`, ...; empty for a word that is none."""
+    found = read_quantities(f"1 {unit}").measures
+    dimension = found[0].dimension.split(":")[0] if found else PLAIN
+    return "" if dimension in (PLAIN, "count") else "time" if dimension == "months" else dimension
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -40,9 +40,25 @@ def library(tmp_path: Path) -> NotesLibrary:
 def test_outlines_hold_headings_and_the_domains_of_sections(library: NotesLibrary) -> None:
     first, second = note_outlines(library)
     assert first == NoteOutline(
-        title="Guide", headings=("Guide", "Speed", "Lunch"), domains={DATABASES: 1, COOKING: 1}
+        title="Guide",
+        headings=("Guide", "Speed", "Lunch"),
+        domains={DATABASES: 1, COOKING: 1},
+        trails=(("Guide",), ("Guide", "Speed"), ("Guide", "Lunch")),
     )
     assert (second.title, second.domains) == ("Misc", {})
+
+
+def test_outlines_hold_tables_of_things_by_their_properties(tmp_path: Path) -> None:
+    (tmp_path / "k.md").write_text(
+        "# Offers for the kiln\n\n| No | Builder | Rent € | Remark |\n|---|---|---|---|\n"
+        f"| 1 | Arne | 410 | {'very long ' * 9} |\n| 2 | Bo | 380 | none |\n",
+        encoding="utf-8",
+    )
+    (outline,) = note_outlines(NotesLibrary.open(tmp_path, labeller=BySubject()))
+    (table,) = outline.tables
+    assert (table.rows, table.columns) == (("Arne", "Bo"), ("Rent €",))
+    assert "kiln" in table.about
+    assert "Builder" in table.about
 
 
 def ranker(library: NotesLibrary) -> NotesRanker:

@@ -2,7 +2,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from agents.planning.patterns.compare import ASSUMED_ASPECTS, read_comparison
+from agents.planning.patterns.compare import (
+    ASSUMED_ASPECTS,
+    ComparedKind,
+    compared_kind,
+    read_comparison,
+)
 from agents.planning.readings import CompareTask
 
 
@@ -114,3 +119,41 @@ def test_a_comparison_of_unnamed_things_says_so(text: str) -> None:
 )
 def test_other_goals_are_no_comparison(text: str) -> None:
     assert read_comparison(text, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "count", "aspects"),
+    [
+        (
+            "Compare the three kilns by rent, weight and delivery time",
+            "kilns",
+            3,
+            ("rent", "weight", "delivery time"),
+        ),
+        ("Compare all tide mills on noise", "tide mills", None, ("noise",)),
+        ("Compare the four kilns", "kilns", 4, ()),
+        ("比较三个供应商的价格和交货期", "供应商", 3, ("价格", "交货期")),
+        ("从租金和重量方面比较两台窑炉", "窑炉", 2, ("租金", "重量")),
+        ("比较各项目的造价和工期", "项目", None, ("造价", "工期")),
+    ],
+)
+def test_things_may_be_named_by_their_kind_alone(
+    text: str, kind: str, count: int | None, aspects: tuple[str, ...]
+) -> None:
+    assert compared_kind(text) == ComparedKind(kind=kind, count=count, aspects=aspects)
+    assert isinstance(read_comparison(text, ()), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Compare the two offers from Arne and Bo",
+        "Compare the two offers by Arne and Bo",
+        "Compare kilns and mills by price",
+        "Compare solar panels with wind turbines",
+        "比较一期工程和二期工程",
+        "对比甲和乙",
+    ],
+)
+def test_named_things_are_not_a_kind(text: str) -> None:
+    assert compared_kind(text) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.citations import anchor
+from agents.evidence import ClaimId
 from agents.results import OpenQuestion
 from agents.workers.embedded.compare import compare
 from tests.agents.workers.material import Quoted, mark, note, order, output, quoted, uncited
@@ -175,3 +176,21 @@ def test_one_sentence_in_all_cells_of_one_item_does_not_fill_them_unless_it_name
         "甲法 / 价格",
         "甲法 / 寿命",
     }
+
+
+def test_a_quote_fills_one_column_of_a_row_unless_it_names_the_others() -> None:
+    where = note("x.md", "NMC has a lifetime and a cost.\nNMC is made in the south.\n")
+    params = {"items": ["LFP", "NMC"], "aspects": ["cost", "lifetime", "purpose"]}
+
+    def filled(sentence: str) -> set[str]:
+        parts = [
+            replace(part, claim=replace(part.claim, id=ClaimId(f"c-{n:012d}")))
+            for n, aspect in enumerate(params["aspects"])
+            for part in [quoted("n2", where, sentence, question=aspect)]
+        ]
+        return set(
+            compare(order("compare", {"n1": output([LFP_COST]), "n2": output(parts)}, params)).output.fields
+        )
+
+    assert filled("NMC has a lifetime and a cost.") == {"LFP / cost", "NMC / cost", "NMC / lifetime"}
+    assert filled("NMC is made in the south.") == {"LFP / cost", "NMC / cost"}

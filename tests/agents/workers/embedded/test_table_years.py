@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.citations import find_anchors
+from agents.workers.embedded.table_columns import place_of
 from graphs.contract import Lang
 from tests.agents.workers.embedded.test_search_workers import perform
 
@@ -225,3 +226,18 @@ async def test_each_column_has_a_field_of_its_own_or_is_open() -> None:
     assert {one.claim for one in find_anchors(output.fields["rent"])} == {one.id for one in output.claims}
     assert "owner" not in output.fields
     assert [one.question for one in output.open_questions] == ["owner"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "place"),
+    [
+        ("delivery time", 2),
+        ("cost", 1),
+        ("price", 1),
+        ("running costs", None),
+        ("time", None),
+        ("guarantee period", 3),
+    ],
+)
+def test_a_column_may_name_what_is_measured_by_its_unit(wanted: str, place: int | None) -> None:
+    assert place_of(wanted, ["Builder", "Price €", "Delivery weeks", "Guarantee years"], "") == place
