@@ -11,6 +11,7 @@ import logging
 import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -158,6 +159,9 @@ class RunExecutor:
                 self._delivering.cancel()
             self._dispatcher.cancel_all()
             await self._dispatcher.drain()
+            # Also when something broke: one append can be under way while what was recorded since waits behind it.
+            with suppress(JournalBroken):
+                await self._journal.flush()
         while not self._facts.empty():
             await self._next_fact()
         await self._journal.flush()

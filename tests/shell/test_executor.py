@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -38,12 +38,12 @@ from orchestrator.core.state import RunState
 from orchestrator.shell.attempts import AttemptJob, Finished
 from orchestrator.shell.executor import MakeDelivery, RunExecutor
 from orchestrator.shell.inbox import answer_name
-from orchestrator.shell.journal import Journal
+from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import LocalDispatcher
 from orchestrator.shell.store.errors import StoreBusy
 from orchestrator.shell.store.memory_store import MemoryStore
-from orchestrator.shell.store.rows import CheckpointRow
+from orchestrator.shell.store.rows import CheckpointRow, NewEvent
 from orchestrator.shell.store.writer import Writer
 from tests.core.builders import A1, CONTRACTS, SOLO, failure, n, plan, proposal, verification
 from tests.core.simulation import content_of
@@ -80,6 +80,7 @@ class Theatre:
     deliver: MakeDelivery = lambda state, _: RunEnded(
         outcome="partial" if state.counts.skipped else "completed"
     )
+    listeners: Sequence[Listener] = ()
     created: bool = False
     """Whether the store holds the run already: this is another process."""
 
@@ -95,12 +96,17 @@ class Theatre:
         ]
         append(self.store, self.clock, initial(RUN), bodies)
 
-    async def run(self, *, during: Callable[[RunExecutor], Awaitable[None]] | None = None) -> RunState:
+    async def run(
+        self,
+        *,
+        during: Callable[[RunExecutor], Awaitable[None]] | None = None,
+        writer: Writer | None = None,
+    ) -> RunState:
         lease = self.store.acquire(RUN, "test", 30.0)
         try:
-            async with Writer(self.store) as writer:
+            async with writer or Writer(self.store) as writing:
                 executor = RunExecutor(
-                    journal=Journal(load(self.store, RUN), writer, self.clock, lease),
+                    journal=Journal(load(self.store, RUN), writing, self.clock, lease, self.listeners),
                     inbox=self.store,
                     dispatcher=LocalDispatcher(self.clock),
                     run_attempt=self._attempt,
@@ -445,6 +451,42 @@ async def test_a_failure_of_the_store_leaves_the_run_to_be_gone_on_with() -> Non
         await theatre.run()
     assert theatre.bodies(RunEnded) == []
     assert (await Theatre(theatre.draft, store=theatre.store, created=True).run()).status == "completed"
+
+
+class SlowWriter(Writer):
+    """Holds the first append of a call until it is told that the run broke."""
+
+    def __init__(self, store: MemoryStore, entered: asyncio.Event, go_on: asyncio.Event) -> None:
+        super().__init__(store)
+        self._entered, self._go_on = entered, go_on
+
+    async def append(self, run: str, expected_head: int, events: Sequence[NewEvent], **more: Any) -> int:
+        if any(event.type == "call.returned" for event in events) and not self._entered.is_set():
+            self._entered.set()
+            await self._go_on.wait()
+        return await super().append(run, expected_head, events, **more)
+
+
+async def test_what_was_recorded_behind_a_slow_append_is_kept_when_a_listener_breaks() -> None:
+    entered, go_on = asyncio.Event(), asyncio.Event()
+
+    async def a(job: AttemptJob) -> Finished:
+        job.emit(called(job, 0))
+        await entered.wait()
+        job.emit(called(job, 1))
+        await asyncio.Event().wait()
+        raise AssertionError(job)
+
+    def breaks(event: Event, state: RunState) -> None:
+        del state
+        if isinstance(event.body, CallReturned) and event.body.index == 1:
+            asyncio.get_running_loop().call_soon(go_on.set)
+            raise OSError("the listener's terminal is gone")
+
+    theatre = Theatre(proposal(plan("a>b")), {"a": a}, listeners=(breaks,))
+    with pytest.raises(OSError, match="terminal is gone"):
+        await theatre.run(writer=SlowWriter(theatre.store, entered, go_on))
+    assert [body.index for body in theatre.bodies(CallReturned)] == [0, 1]
 
 
 async def test_a_report_is_made_when_everything_that_it_reads_is_in_the_store() -> None:
