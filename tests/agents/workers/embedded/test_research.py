@@ -438,3 +438,16 @@ async def test_a_field_is_filled_by_a_sentence_on_the_thing_that_holds_what_the_
     assert none.claims == ()
     assert [one.question for one in none.open_questions] == [field_name(other, name) for name in filled]
     assert all(one.searched for one in none.open_questions)
+
+
+async def test_a_sentence_with_a_subject_of_its_own_fills_no_field_of_the_thing_named_before_it() -> None:
+    about = "# Quay\n\nThe crane of the quay stands in the north. {} is 90,000 euro.\n"
+    asked = {"item": "crane", "fields": ["cost"]}
+    other = (
+        await research(
+            asked, library({"a.md": about.format("The planned revenue without the cost of guards")})
+        )
+    ).output
+    assert other.claims == ()
+    own = (await research(asked, library({"a.md": about.format("Its cost")}))).output
+    assert [claim.statement for claim in own.claims] == ["Its cost is 90,000 euro."]
