@@ -116,6 +116,8 @@ class Claim:
     origin: Origin = "source"
     taint: Taint = "untrusted"
     leaks: tuple[LeakMark, ...] = ()
+    label: str = ""
+    """What a value is the value of, as its table calls it: shown before the statement, and no part of it."""
 
 
 def excerpt_digest(text: str) -> str:

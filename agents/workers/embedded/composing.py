@@ -27,11 +27,12 @@ from agents.workers.embedded.contested import candidates_of, rivals
 from agents.workers.embedded.inquiry import Inquiry
 from agents.workers.embedded.material import Candidate, Passage
 from agents.workers.embedded.question import Question
+from agents.workers.embedded.row_answers import asked_cell, label_of
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
 from agents.workers.embedded.subject import on_subject
 from agents.workers.embedded.support import FACTUAL_KINDS, FORM_NEAR, Support, answerability
 from agents.workers.embedded.wording import PHRASES
-from agents.workers.embedded.writing import heading, open_list, page
+from agents.workers.embedded.writing import heading, open_list, page, worded
 from agents.workers.ports import WorkOrder
 from masks.bands import Band
 from masks.leaks.markers import LeakMarker, render_marker
@@ -70,7 +71,9 @@ class _Draft:
                 f"{node}\n{inquiry.asked}", unit.text, (piece.id,), core=core, question=inquiry.asked
             )
             claim = again
-        claim = replace(claim, taint="untrusted")
+        # A field of a thing stands in a table with names of its own.
+        label = "" if inquiry.about else label_of(one.candidate)
+        claim = replace(claim, taint="untrusted", label=label)
         strength = inquiry.access.leak_strength(passage)
         if strength is not None and one.domain is not None:
             mark = LeakMark(
@@ -105,7 +108,13 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     else:
         opened = _about(opened, question)
         chosen = _in_reading_order(choose(admit(opened), inquiry.matcher.weights, budget, question.lang))
-    return Answer(inquiry=inquiry, chosen=(*chosen, *_contesting(chosen, opened)))
+    shown = tuple(_cut(one, question) for one in chosen)
+    return Answer(inquiry=inquiry, chosen=(*shown, *_contesting(chosen, opened)))
+
+
+def _cut(one: Weighted, question: Question) -> Weighted:
+    """Take the cell that is asked for out of a table row."""
+    return replace(one, support=replace(one.support, candidate=asked_cell(question, one.candidate)))
 
 
 def _of_cell(cell: Candidate, access: Access) -> Weighted:
@@ -193,7 +202,9 @@ def _section(one: Answer, draft: _Draft) -> str:
     claims = []
     for chosen in one.chosen:
         claim = draft.add(chosen, inquiry, core=chosen.relevance >= CORE_SHARE * best)
-        claims.append((claim, chosen.candidate.passage))
+        # Whether a cell contradicts another claim shows in its row.
+        whole = chosen.candidate.passage.units[chosen.candidate.index].text
+        claims.append((replace(claim, statement=whole), chosen.candidate.passage))
         lines.append(_cited(claim, draft.order))
     draft.conflicts.extend(_conflicts(claims, inquiry.asked))
     if inquiry.about:
@@ -207,7 +218,7 @@ def _cited(claim: Claim, order: WorkOrder) -> str:
         render_marker(LeakMarker(agent=mark.agent, domain=mark.domain, strength=mark.strength), order.lang)
         for mark in claim.leaks
     ]
-    return " ".join([one_line(claim.statement), anchor(claim.id), *marks])
+    return " ".join([worded(claim), anchor(claim.id), *marks])
 
 
 def _in_reading_order(chosen: tuple[Weighted, ...]) -> tuple[Weighted, ...]:

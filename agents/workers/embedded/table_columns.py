@@ -190,11 +190,11 @@ def _near(wanted: str, name: str, over: frozenset[str]) -> bool:
 
 def _measures_same(wanted: str, name: str) -> bool:
     """Say whether two names differ only in how they call what is measured (`delivery time`, `Delivery weeks`)."""
-    (kind, about), (other, told) = _measured(wanted), _measured(name)
+    (kind, about), (other, told) = measured(wanted), measured(name)
     return bool(kind) and kind == other and about == told and years_of(name) <= years_of(wanted)
 
 
-def _measured(name: str) -> tuple[str, frozenset[str]]:
+def measured(name: str) -> tuple[str, frozenset[str]]:
     """Return what a name gives amounts of, empty where it does not say, and its other words."""
     plain = unicodedata.normalize("NFKC", name).casefold().strip()
     words = _BRACKET.sub(" ", plain).split()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from agents.citations import anchor, one_line
 from agents.evidence import Claim
 from agents.results import ClosedDomain, OpenQuestion
+from agents.retrieval.tokens import is_cjk
 from agents.workers.embedded.merging import Statement
 from agents.workers.embedded.wording import Phrases
 from graphs.contract import Lang
@@ -19,8 +20,15 @@ from masks.leaks.markers import LeakMarker, find_markers, render_marker
 
 
 def cited(claims: Sequence[Claim]) -> str:
-    """Return the words of the first of `claims`, followed by the anchors of all."""
-    return f"{one_line(claims[0].statement)} {''.join(anchor(claim.id) for claim in claims)}"
+    """Return the words of the first of `claims` (`worded`), followed by the anchors of all."""
+    return f"{worded(claims[0])} {''.join(anchor(claim.id) for claim in claims)}"
+
+
+def worded(claim: Claim) -> str:
+    """Return the words of a claim on one line, after what they are the value of."""
+    words = one_line(claim.statement)
+    colon = "：" if is_cjk(claim.label) else ": "
+    return f"{one_line(claim.label)}{colon}{words}" if claim.label else words
 
 
 def declared(claim: Claim, lang: Lang) -> str:

@@ -32,7 +32,7 @@ NOTES_ZH = {
         ("en", "When does the grazing right begin?", "The grazing right runs for 6 years from 1 April 2027."),
         ("en", "When does the grazing right start?", "The grazing right runs for 6 years from 1 April 2027."),
         ("en", "How often are the filters changed?", "The filters are changed every 3 months."),
-        ("en", "How many weeks does the Ansgar tractor take to deliver?", "| Ansgar | 61,000 | 11 |"),
+        ("en", "How many weeks does the Ansgar tractor take to deliver?", "11"),
         ("zh", "奶罐的温度是多少？", "奶罐不得高于4℃。"),
         ("zh", "放牧权从哪天开始？", "放牧权为期6年，自2027年4月1日起算。"),
         ("zh", "滤网多久更换一次？", "滤网每季度更换一次，共有5个滤网。"),

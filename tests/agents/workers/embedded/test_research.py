@@ -451,3 +451,32 @@ async def test_a_sentence_with_a_subject_of_its_own_fills_no_field_of_the_thing_
     assert other.claims == ()
     own = (await research(asked, library({"a.md": about.format("Its cost")}))).output
     assert [claim.statement for claim in own.claims] == ["Its cost is 90,000 euro."]
+
+
+@pytest.mark.parametrize(
+    ("lang", "question", "label", "cell"),
+    [
+        ("en", "What is the price of the Arne kiln?", "Arne, Price €: ", "410"),
+        ("en", "Who is responsible for the Bo kiln?", "Bo, Responsible: ", "Ida"),
+        ("zh", "门窗更换的造价是多少？", "门窗更换，造价（万元）：", "56"),
+    ],
+)
+async def test_an_answer_from_a_table_is_the_cell_with_its_names(
+    lang: Lang, question: str, label: str, cell: str
+) -> None:
+    notes = {
+        "en": "# Kilns\n\n| Kiln | Price € | Responsible |\n|---|---|---|\n| Arne | 410 | Olaf |\n| Bo | 380 | Ida |\n",
+        "zh": "# 修缮\n\n| 项目 | 负责人 | 造价（万元） |\n|---|---|---|\n"
+        "| 门窗更换 | 陈立 | 56 |\n| 围墙修补 | 何静 | 33 |\n",
+    }
+    found = (await research({"questions": [question]}, library({"a.md": notes[lang]}), lang=lang)).output
+    (claim,) = found.claims
+    (piece,) = found.evidence
+    assert (claim.statement, piece.text) == (cell, cell)
+    assert f"- {label}{cell} [" in found.text
+
+
+async def test_a_row_of_which_no_cell_is_asked_for_has_the_names_of_its_columns() -> None:
+    notes = {"a.md": "# Kilns\n\n| Kiln | Price € | Weight kg |\n|---|---|---|\n| Arne | 410 | 900 |\n"}
+    found = (await research({"questions": ["What is known about the kiln Arne?"]}, library(notes))).output
+    assert "- Kiln | Price € | Weight kg: | Arne | 410 | 900 | [" in found.text

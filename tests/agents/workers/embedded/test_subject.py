@@ -87,7 +87,7 @@ async def test_table_rows_stand_behind_prose() -> None:
     found = await said("How is maintenance of the main pump done?", library(notes, by_words_only=False))
     assert found == [
         "Maintenance of the main pump includes new seals and oil.",
-        "| main pump | oil in spring |",
+        "oil in spring",
     ]
 
 
