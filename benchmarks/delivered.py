@@ -13,6 +13,7 @@ from graphs.contract import Lang
 from orchestrator.core.report import Citation, CitedPlace, DeliveredReport
 
 _ANCHOR = re.compile(r"\[\^(c-[0-9a-f]+)\]")
+_NAME_ENDS = re.compile(r"[,，|:：]")
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
 
 
@@ -22,7 +23,8 @@ class Citations:
 
     sentences: int
     cited: int
-    """Sentences that are followed by an anchor of a claim with these words."""
+    """Sentences that are followed by an anchor of a claim with these words; a value may stand after the names of its
+    row and column."""
     citations: int
     """Places that claims name, and one for each claim that names none."""
     resolving: int
@@ -35,14 +37,18 @@ def answer_text(report: DeliveredReport) -> str:
 
 
 def answer_lines(report: DeliveredReport) -> list[str]:
-    """Return the lines of the report that say something: all but headings, fixed phrases and open questions."""
+    """Return the lines of the report that answer: all but headings, fixed phrases and what is said of open questions.
+
+    The nearest sentence to a question that stays open is shown as no answer, and counts as none.
+    """
     fixed = _fixed_phrases(report.lang)
+    left_open = PHRASES[report.lang].nearest_is.partition("{")[0]
     lines: list[str] = []
     said = True
     for line in report.body.splitlines():
         if line.startswith("#"):
             said = line.lstrip("# ").strip() != PHRASES[report.lang].open_questions
-        elif said and line.strip() and line.strip() not in fixed:
+        elif said and line.strip() and line.strip() not in fixed and not line.strip().startswith(left_open):
             lines.append(line)
     return lines
 
@@ -54,16 +60,30 @@ def check_citations(report: DeliveredReport, folder: Path) -> Citations:
     resolved = [_resolving(citation, folder) for citation in report.citations]
     return Citations(
         sentences=len(lines),
-        cited=sum(_is_cited(line, claims) for line in lines),
+        cited=sum(_is_cited(line, claims, folder) for line in lines),
         citations=sum(max(1, len(places)) for places in resolved),
         resolving=sum(map(sum, resolved)),
     )
 
 
-def _is_cited(line: str, claims: Mapping[str, Citation]) -> bool:
-    named = [claims.get(found) for found in _ANCHOR.findall(line)]
+def _is_cited(line: str, claims: Mapping[str, Citation], folder: Path) -> bool:
     words = squeezed(_bare(line))
-    return any(claim is not None and squeezed(claim.statement) == words for claim in named)
+    named = [claims.get(found) for found in _ANCHOR.findall(line)]
+    return any(claim is not None and _is_said(words, claim, folder) for claim in named)
+
+
+def _is_said(words: str, claim: Citation, folder: Path) -> bool:
+    """Whether `words` are the claim's, or a table's own names before them: those of its row and columns."""
+    statement = squeezed(claim.statement)
+    if not words.endswith(statement):
+        return False
+    names = [name for name in _NAME_ENDS.split(words.removesuffix(statement)) if name]
+    return not names or any(_holds_all(folder / place.uri, names) for place in claim.places)
+
+
+def _holds_all(file: Path, names: Sequence[str]) -> bool:
+    text = squeezed(file.read_text(encoding="utf-8")) if file.is_file() else ""
+    return all(name in text for name in names)
 
 
 def _resolving(citation: Citation, folder: Path) -> Sequence[bool]:

@@ -93,3 +93,30 @@ def test_headings_phrases_and_open_questions_are_no_sentences(tmp_path: Path) ->
         "- The pump costs 900 euros.",
         "- The pump costs 950 euros.",
     ]
+
+
+TABLE = (
+    "# Pumps\n\n| pump | price | weight |\n| --- | --- | --- |\n"
+    "| Arno | 900 euros | 12 kg |\n| Bela | 700 euros | 9 kg |\n"
+)
+
+
+def test_a_cell_is_cited_behind_the_names_of_its_table_and_no_others(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    write_notes(folder, {"pumps.md": TABLE})
+    report = do_job(
+        flat_workshop(tmp_path, "en", 7), "What is the price of the pump Arno?", folder, "en"
+    ).report
+    assert report is not None
+    (line,) = answer_lines(report)
+    assert "900 euros" in line
+    assert check_citations(report, folder).cited == 1
+    wrong = replace(report, body=report.body.replace("Arno, price", "Arno, profit"))
+    assert wrong.body != report.body
+    assert check_citations(wrong, folder).cited == 0
+
+
+def test_the_nearest_sentence_to_an_open_question_is_no_answer(tmp_path: Path) -> None:
+    report = delivered(tmp_path / "notes", "Who owns the plant at Arby?")
+    assert report.body.count("the nearest is") == 1
+    assert answer_lines(report) == []
