@@ -137,7 +137,7 @@ def _contesting(chosen: Sequence[Weighted], opened: Sequence[Weighted]) -> list[
 def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:
     """Keep the sentences that speak of the question's subject."""
     reaches = {one.candidate: one.support.reach for one in opened}
-    fitting = on_subject(reaches, frozenset(question.subject), question.lang)
+    fitting = on_subject(reaches, frozenset(question.subject))
     return [one for one in opened if one.candidate in fitting]
 
 

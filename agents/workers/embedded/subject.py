@@ -98,9 +98,7 @@ def says_enough(one: Reach, terms: int, lang: Lang) -> bool:
     return len(one.met) >= min(ENOUGH_TERMS[lang], terms)
 
 
-def on_subject(
-    reaches: Mapping[Candidate, Reach], subject: frozenset[str], lang: Lang
-) -> frozenset[Candidate]:
+def on_subject(reaches: Mapping[Candidate, Reach], subject: frozenset[str]) -> frozenset[Candidate]:
     """Return the candidates that speak of the question's subject, measured beside the best one.
 
     `subject` are the terms that name what is asked for (of an expected yield, the yield); where any sentence that
@@ -109,12 +107,11 @@ def on_subject(
     best = max((one.share for one in reaches.values()), default=0.0)
     floor = BESIDE_BEST * best
     close = [one for one in reaches.values() if one.share >= floor]
-    fewest = min(ENOUGH_TERMS[lang], max((len(one.met) for one in close), default=0))
     by_name = any(subject & one.named for one in close)
 
     def speaks(one: Reach) -> bool:
-        enough = bool(subject & one.named) if by_name else len(one.met) >= fewest
-        return enough and one.share >= floor and (one.own or one.head >= floor)
+        named = bool(subject & one.named) or not by_name
+        return named and one.share >= floor and (one.own or one.head >= floor)
 
     fitting = {candidate for candidate, one in reaches.items() if speaks(one)}
     places = {(candidate.passage.key, candidate.index) for candidate in fitting}

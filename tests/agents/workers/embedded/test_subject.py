@@ -138,4 +138,4 @@ def test_the_sentence_right_after_goes_on_about_the_subject() -> None:
         second: Reach(share=0.1, own=False),
         third: Reach(share=0.0, own=False),
     }
-    assert on_subject(reaches, frozenset(), "en") == {first, second}
+    assert on_subject(reaches, frozenset()) == {first, second}
