@@ -1,8 +1,9 @@
 """The LangGraph graph that executes one attempt of a sub-task: `work`, then `check`.
 
-Compiled once per process. Between the stages LangGraph checkpoints the worker's result, so that a crash during the
+Compiled once per executor. Between the stages LangGraph checkpoints the worker's result, so that a crash during the
 check does not repeat the work. The state holds JSON only; everything that can act (worker, broker, detector, verifier)
-comes in through the context and is never checkpointed.
+comes in through the context and is never checkpointed. Within one process a result passes from stage to stage as it is
+(`HandedOn`); its JSON text is read back only where another process left it.
 
     work    path 1; when a question stays open for lack of a BACKGROUND domain, path 2
     check   leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
@@ -11,8 +12,8 @@ comes in through the context and is never checkpointed.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
@@ -36,10 +37,22 @@ WORK_RESULT = TypeAdapter(WorkResult)
 class AttemptState(TypedDict, total=False):
     """What is checkpointed: JSON values only."""
 
-    result: dict[str, Any]
-    """A `WorkResult`, after `work`."""
-    finished: dict[str, Any]
-    """A `FinishedAttempt`, after `check`."""
+    result: str
+    """A `WorkResult` as JSON text, after `work`."""
+    finished: bool
+    """After `check`: what the attempt came to is in `HandedOn`, and in the event that ends the attempt."""
+
+
+FINISHED_CHANNEL: Final = "finished"
+"""The channel of the state that only the last stage writes to."""
+
+
+class Made(NamedTuple):
+    """What a worker made."""
+
+    result: WorkResult
+    text: str
+    """The same as JSON text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +67,19 @@ class FinishedAttempt:
     failure: Failure | None
 
 
+@dataclass(slots=True, kw_only=True)
+class HandedOn:
+    """What the stages of one attempt hand on within this process."""
+
+    result: WorkResult | None = None
+    finished: FinishedAttempt | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptContext:
     """What an attempt can do."""
 
-    work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[WorkResult]]
+    work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[Made]]
     """Runs the worker on a path, with additional guards."""
     start_path: Literal[1, 2]
     scan: Callable[[WorkResult, tuple[str, ...]], Awaitable[LeakScan]]
@@ -72,6 +93,7 @@ class AttemptContext:
     """Returns why the attempt is not accepted, or `None`."""
     finalise: Callable[[WorkResult], WorkResult]
     """Returns the result as it is kept: what travels with a claim is on it, whatever the worker dropped."""
+    handed_on: HandedOn = field(default_factory=HandedOn)
 
 
 def build_attempt_graph(
@@ -90,15 +112,16 @@ def build_attempt_graph(
 async def _work(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
     del state
     context = runtime.context
-    result = await _from_path(context, context.start_path, ())
-    return {"result": WORK_RESULT.dump_python(result, mode="json")}
+    made = await _from_path(context, context.start_path, ())
+    context.handed_on.result = made.result
+    return {"result": made.text}
 
 
-async def _from_path(context: AttemptContext, path: Literal[1, 2], guards: tuple[str, ...]) -> WorkResult:
-    result = await context.work(path, guards)
-    if path == 1 and _lacks_background(result):
-        result = await context.work(2, guards)
-    return result
+async def _from_path(context: AttemptContext, path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
+    made = await context.work(path, guards)
+    if path == 1 and _lacks_background(made.result):
+        made = await context.work(2, guards)
+    return made
 
 
 def _lacks_background(result: WorkResult) -> bool:
@@ -109,23 +132,20 @@ def _lacks_background(result: WorkResult) -> bool:
 
 async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
     context = runtime.context
-    result = WORK_RESULT.validate_python(state["result"])
+    result = context.handed_on.result or WORK_RESULT.validate_json(state["result"])
     scan = await context.scan(result, ())
     discarded: tuple[Leak, ...] = ()
     if blocked := scan.spontaneous:
         # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
         discarded = tuple(replace(leak, blocked=True) for leak in scan.leaks if leak.domain in blocked)
-        result = await _from_path(context, result.path, (context.suppress(blocked),))
+        result, _ = await _from_path(context, result.path, (context.suppress(blocked),))
         scan = await context.scan(result, blocked)
     context.produced(scan.result)
     verification = await context.verify(scan.result, scan)
-    finished = FinishedAttempt(
+    context.handed_on.finished = FinishedAttempt(
         result=context.finalise(scan.result),
         verification=verification,
         leaks=(*scan.leaks, *discarded),
         failure=context.judge(scan.result, scan, verification),
     )
-    return {"finished": FINISHED.dump_python(finished, mode="json")}
-
-
-FINISHED = TypeAdapter(FinishedAttempt)
+    return {"finished": True}

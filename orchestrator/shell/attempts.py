@@ -33,12 +33,12 @@ from orchestrator.core.input_key import WORK_OUTPUT, content_digest
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
-    FINISHED,
     RECURSION_LIMIT,
     WORK_RESULT,
     AttemptContext,
     AttemptState,
     FinishedAttempt,
+    Made,
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
 from orchestrator.shell.check_threads import CheckThreads
@@ -53,6 +53,7 @@ from orchestrator.shell.failure_texts import (
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
+from orchestrator.shell.store.attempt_saver import NEW_THREAD
 from orchestrator.shell.store.checkpoint_json import encoded
 from orchestrator.shell.store.errors import NotStorable, StoreError
 from orchestrator.shell.store.rows import AttemptThread
@@ -144,21 +145,22 @@ class AttemptRunner:
 
     async def _execute(self, job: AttemptJob) -> FinishedAttempt:
         thread = attempt_thread(job, job.epoch)
-        config: Any = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
+        config: Any = {
+            "configurable": {"thread_id": thread, NEW_THREAD: True},
+            "recursion_limit": RECURSION_LIMIT,
+        }
         start: AttemptState | None = {}
         if job.previous_epoch is not None:
             copied = await self._threads.take_over(attempt_thread(job, job.previous_epoch), thread)
             if copied:
+                del config["configurable"][NEW_THREAD]
                 snapshot = await self._graph.aget_state(config)
-                if "finished" in snapshot.values:
-                    finished = FINISHED.validate_python(snapshot.values["finished"])
-                    # The process may have died before the loop had recorded it.
-                    job.emit(_produced(job, finished.result))
-                    return finished
                 start = None if snapshot.next else {}
         context = self._context(job)
-        values = await self._graph.ainvoke(start, config, context=context, durability="async")
-        return FINISHED.validate_python(values["finished"])
+        await self._graph.ainvoke(start, config, context=context, durability="async")
+        finished = context.handed_on.finished
+        assert finished is not None, "the last stage hands on what it came to"
+        return finished
 
     def _context(self, job: AttemptJob) -> AttemptContext:
         orders = _Orders(job, self)
@@ -166,14 +168,13 @@ class AttemptRunner:
         worker = self._worker_for(orders.agent)
         spending = Spending(self._clock)
 
-        async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> WorkResult:
+        async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
             order = orders.on(path, guards)
             broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending)
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             result = replace(await worker.work(order, broker), path=path)
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
-            encoded(WORK_RESULT.dump_python(result, mode="json"))
-            return result
+            return Made(result, encoded(WORK_RESULT.dump_python(result, mode="json")).decode())
 
         async def scan(result: WorkResult, blocked: tuple[str, ...]) -> LeakScan:
             order = orders.on(result.path)

@@ -31,7 +31,7 @@ from masks.leaks.detect import EmbeddingDetector
 from masks.leaks.labels import DomainLabeller
 from masks.ports import Embedder
 from orchestrator.core.state import RunState
-from orchestrator.shell.attempt_graph import build_attempt_graph
+from orchestrator.shell.attempt_graph import FINISHED_CHANNEL, build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
@@ -44,7 +44,7 @@ from orchestrator.shell.material import label_of, note_tools
 from orchestrator.shell.ports import Clock, Ids
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, LocalDispatcher
 from orchestrator.shell.settings import Settings
-from orchestrator.shell.store.checkpointer import StoreCheckpointer
+from orchestrator.shell.store.attempt_saver import AttemptSaver
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
@@ -151,7 +151,7 @@ class Workshop:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
-        saver = StoreCheckpointer(writer)
+        saver = AttemptSaver(writer, last=FINISHED_CHANNEL)
         runner = AttemptRunner(
             graph=build_attempt_graph(saver),
             threads=saver,

@@ -136,7 +136,10 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
         """See `put`."""
         row = self._row(config, checkpoint, metadata, new_versions)
         await self._writer.write(lambda writes: writes.put_checkpoint(row))
-        return _config(row.thread, row.ns, row.id)
+        return self._config_after(config, checkpoint)
+
+    def _config_after(self, config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
+        return _config(_thread(config), _namespace(config), checkpoint["id"])
 
     def _row(
         self,
