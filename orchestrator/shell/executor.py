@@ -51,6 +51,7 @@ from orchestrator.core.repairs import MEMORY_MARK
 from orchestrator.core.state import ENDED, NodeState, RunState
 from orchestrator.core.transition import ACTIVE, is_running
 from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
+from orchestrator.shell.collector import rare_passes
 from orchestrator.shell.decisions import recorded_as
 from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for, refusal
 from orchestrator.shell.journal import Journal, JournalBroken
@@ -134,7 +135,8 @@ class RunExecutor:
         trace, for a resume would only meet it again.
         """
         try:
-            return await self._run()
+            with rare_passes():
+                return await self._run()
         except JournalBroken as broken:
             if broken.__cause__ is None:
                 raise
@@ -273,16 +275,22 @@ class RunExecutor:
             priority=self._priorities.get(command.node, 0.0),
             delay_s=command.delay_s,
         )
-        self._dispatcher.submit(ticket, lambda: self._attempt(command, key, cause))
+        decided_in = self._journal.state
+        self._dispatcher.submit(ticket, lambda: self._attempt(command, key, cause, decided_in))
 
-    async def _attempt(self, command: StartAttempt, key: AttemptKey, cause: int) -> None:
+    async def _attempt(
+        self, command: StartAttempt, key: AttemptKey, cause: int, decided_in: RunState
+    ) -> None:
         """One attempt as a task; what comes of it goes to the loop as a fact."""
         threads: tuple[str, ...] = ()
         started = cause
         try:
             await self._journal.durable(cause)
             # It waited for a slot and for the disk: a backtrack may have made it obsolete meanwhile.
-            start = still_open(self._journal.state, command)
+            state = self._journal.state
+            start = (
+                command if _stands_on_the_same(decided_in, state, key.node) else still_open(state, command)
+            )
             if not isinstance(start, StartAttempt):
                 return
             started = self._record_start(start, key, cause)
@@ -385,7 +393,9 @@ class RunExecutor:
 
     def _perform(self, decided: Command, cause: int) -> None:
         """Perform what stands for `decided` now: events that were recorded since may have made it obsolete."""
-        command = still_open(self._journal.state, decided)
+        state = self._journal.state
+        # `cause` is what it was decided after: when nothing was recorded since, there is nothing to ask again.
+        command = decided if state.seq == cause else still_open(state, decided)
         match command:
             case None:
                 return
@@ -445,6 +455,23 @@ class RunExecutor:
         known = self._inbox.failures(task_class)
         if not any((record.repair, record.run) == (repair, run) for record in known):
             self._inbox.add_failure(task_class, repair, "falsified", run)
+
+
+def _stands_on_the_same(before: RunState, now: RunState, name: NodeId) -> bool:
+    """Whether everything that an attempt of `name` is decided by is the very same; a quick look that never errs to yes.
+
+    Values of a state are never changed in place, and what an attempt is decided by is these: the approved proposal, the
+    sub-task's own state and agent, its predecessors' states, and whether the run goes on.
+    """
+    assert now.index is not None, "attempts exist for approved plans only"
+    return (
+        (now.status, now.cancelling) == (before.status, before.cancelling)
+        and now.proposal is before.proposal
+        and now.index is before.index
+        and now.nodes[name] is before.nodes[name]
+        and now.agent_of(name) is before.agent_of(name)
+        and all(now.nodes[given] is before.nodes[given] for given in now.index.predecessors(name))
+    )
 
 
 def _current_attempt(node: NodeState) -> AttemptKey:
