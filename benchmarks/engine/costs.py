@@ -16,9 +16,6 @@ from functools import wraps
 from threading import Lock, local
 from typing import Any, Final
 
-from langgraph.graph import END, START
-from langgraph.runtime import Runtime
-
 from benchmarks.contract import Report
 from benchmarks.engine.compared import Sides, in_turn, median
 from benchmarks.engine.loads import w1
@@ -27,7 +24,7 @@ from benchmarks.engine.peers import run_langgraph
 from benchmarks.engine.sizes import Sizes
 from graphs.contract import Lang
 from orchestrator.shell import executor, wiring
-from orchestrator.shell.attempt_graph import build_attempt_graph
+from orchestrator.shell.attempt_graph import STAGES, build_attempt_graph
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.store.sqlite_store import SqliteStore
@@ -116,14 +113,11 @@ class Meter:
                 inner[-1] += spent
 
 
-_NO_SAVER: Any = None
-
-
 class BareGraph:
     """Stands for the compiled attempt graph: the same without checkpoints."""
 
     def __init__(self) -> None:
-        self._graph: Any = build_attempt_graph(_NO_SAVER)
+        self._graph: Any = build_attempt_graph(None)
 
     async def ainvoke(self, start: Any, config: Any, **how: Any) -> Any:
         """Return what the graph does; how durable its checkpoints are is no question without them."""
@@ -134,22 +128,13 @@ class BareGraph:
 class DirectGraph:
     """Stands for the compiled attempt graph: calls its stages one after the other, without LangGraph."""
 
-    def __init__(self) -> None:
-        builder: Any = build_attempt_graph(_NO_SAVER).builder
-        follows = dict(builder.edges)
-        self._stages: list[Callable[..., Any]] = []
-        stage = follows[START]
-        while stage != END:
-            self._stages.append(builder.nodes[stage].runnable.afunc)
-            stage = follows[stage]
-
-    async def ainvoke(self, start: Any, config: Any, *, context: Any, **_: Any) -> dict[str, Any]:
-        """Return the state after the last stage."""
+    async def ainvoke(self, start: Any, config: Any, *, context: Any, **_: Any) -> Any:
+        """Return what the last stage does."""
         del config
-        state: dict[str, Any] = dict(start)
-        for stage in self._stages:
-            state |= await stage(state, runtime=Runtime(context=context))
-        return state
+        value = start
+        for _name, stage, _source, _target in STAGES:
+            value = await stage(value, context)
+        return value
 
 
 def take_costs(report: Report, sizes: Sizes) -> None:

@@ -7,18 +7,22 @@ comes in through the context and is never checkpointed. Within one process a res
 
     work    path 1; when a question stays open for lack of a BACKGROUND domain, path 2
     check   leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
+
+The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in its input in a step of
+its own and translates every value from and to a dict, which made LangGraph's part of an attempt dearer by half.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, NamedTuple
 
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.channels import EphemeralValue, LastValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
+from langgraph.pregel import NodeBuilder, Pregel
+from langgraph.runtime import get_runtime
 from pydantic import TypeAdapter
 
 import orchestrator.shell.langgraph_env  # noqa: F401 - sets the environment before LangGraph is imported
@@ -34,17 +38,14 @@ RECURSION_LIMIT: Final = 50
 WORK_RESULT = TypeAdapter(WorkResult)
 
 
-class AttemptState(TypedDict, total=False):
-    """What is checkpointed: JSON values only."""
-
-    result: str
-    """A `WorkResult` as JSON text, after `work`."""
-    finished: bool
-    """After `check`: what the attempt came to is in `HandedOn`, and in the event that ends the attempt."""
-
-
+START_CHANNEL: Final = "start"
+"""Whatever is written to it starts `work`; nothing of it is kept."""
+RESULT_CHANNEL: Final = "result"
+"""A `WorkResult` as JSON text, after `work`: what is checkpointed."""
 FINISHED_CHANNEL: Final = "finished"
-"""The channel of the state that only the last stage writes to."""
+"""Set after `check`. What the attempt came to is in `HandedOn`, and in the event that ends the attempt."""
+
+AttemptGraph = Pregel[Any, "AttemptContext", Any, Any]
 
 
 class Made(NamedTuple):
@@ -96,25 +97,47 @@ class AttemptContext:
     handed_on: HandedOn = field(default_factory=HandedOn)
 
 
-def build_attempt_graph(
-    saver: BaseCheckpointSaver[Any],
-) -> CompiledStateGraph[AttemptState, AttemptContext, AttemptState, AttemptState]:
-    """Return the compiled graph; each attempt runs it on a thread of its own."""
-    graph = StateGraph(AttemptState, context_schema=AttemptContext)
-    graph.add_node("work", _work)
-    graph.add_node("check", _check)
-    graph.add_edge(START, "work")
-    graph.add_edge("work", "check")
-    graph.add_edge("check", END)
-    return graph.compile(checkpointer=saver)
+def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
+    """Return the graph; each attempt runs it on a thread of its own, with any input."""
+    return Pregel(
+        nodes={
+            name: NodeBuilder().subscribe_only(source).do(_Stage(stage)).write_to(target).build()
+            for name, stage, source, target in STAGES
+        },
+        channels={
+            START_CHANNEL: EphemeralValue(bool),
+            RESULT_CHANNEL: LastValue(str),
+            FINISHED_CHANNEL: LastValue(bool),
+        },
+        input_channels=START_CHANNEL,
+        output_channels=FINISHED_CHANNEL,
+        context_schema=AttemptContext,
+        checkpointer=saver,
+        name="attempt",
+    )
 
 
-async def _work(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
-    del state
-    context = runtime.context
+class _Stage(Runnable[Any, Any]):
+    """A stage as LangGraph calls it."""
+
+    def __init__(self, stage: Callable[[Any, AttemptContext], Awaitable[Any]]) -> None:
+        self._stage = stage
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """Raise `NotImplementedError`: attempts run on an event loop."""
+        raise NotImplementedError("attempts run on an event loop")
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """Run the stage on what stands in its channel, with the context of the attempt."""
+        del config, kwargs
+        return await self._stage(input, get_runtime(AttemptContext).context)
+
+
+async def _work(start: object, context: AttemptContext) -> str:
+    del start
     made = await _from_path(context, context.start_path, ())
     context.handed_on.result = made.result
-    return {"result": made.text}
+    return made.text
 
 
 async def _from_path(context: AttemptContext, path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
@@ -130,9 +153,8 @@ def _lacks_background(result: WorkResult) -> bool:
     return any(need.band == "BACKGROUND" and need.question in still_open for need in result.needs)
 
 
-async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> AttemptState:
-    context = runtime.context
-    result = context.handed_on.result or WORK_RESULT.validate_json(state["result"])
+async def _check(text: str, context: AttemptContext) -> bool:
+    result = context.handed_on.result or WORK_RESULT.validate_json(text)
     scan = await context.scan(result, ())
     discarded: tuple[Leak, ...] = ()
     if blocked := scan.spontaneous:
@@ -148,4 +170,11 @@ async def _check(state: AttemptState, runtime: Runtime[AttemptContext]) -> Attem
         leaks=(*scan.leaks, *discarded),
         failure=context.judge(scan.result, scan, verification),
     )
-    return {"finished": True}
+    return True
+
+
+STAGES: Final[tuple[tuple[str, Callable[[Any, AttemptContext], Awaitable[Any]], str, str], ...]] = (
+    ("work", _work, START_CHANNEL, RESULT_CHANNEL),
+    ("check", _check, RESULT_CHANNEL, FINISHED_CHANNEL),
+)
+"""Name, stage, the channel that starts it and the one it writes to; the last one ends the attempt."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from langgraph.graph.state import CompiledStateGraph
-
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
@@ -36,7 +34,7 @@ from orchestrator.shell.attempt_graph import (
     RECURSION_LIMIT,
     WORK_RESULT,
     AttemptContext,
-    AttemptState,
+    AttemptGraph,
     FinishedAttempt,
     Made,
 )
@@ -60,7 +58,6 @@ from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder, Verifier
 
-Graph = CompiledStateGraph[AttemptState, AttemptContext, AttemptState, AttemptState]
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
 
 
@@ -94,7 +91,7 @@ class AttemptRunner:
     def __init__(
         self,
         *,
-        graph: Graph,
+        graph: AttemptGraph,
         threads: Threads,
         artefacts: Artefacts,
         worker_for: Callable[[AgentSpec], Worker],
@@ -149,15 +146,15 @@ class AttemptRunner:
             "configurable": {"thread_id": thread, NEW_THREAD: True},
             "recursion_limit": RECURSION_LIMIT,
         }
-        start: AttemptState | None = {}
+        start: Literal[True] | None = True
         if job.previous_epoch is not None:
             copied = await self._threads.take_over(attempt_thread(job, job.previous_epoch), thread)
             if copied:
                 del config["configurable"][NEW_THREAD]
                 snapshot = await self._graph.aget_state(config)
-                start = None if snapshot.next else {}
+                start = None if snapshot.next else True
         context = self._context(job)
-        await self._graph.ainvoke(start, config, context=context, durability="async")
+        await self._graph.ainvoke(start, config, context=context, durability="async", version="v2")
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
         return finished

@@ -3,7 +3,7 @@
 Of what LangGraph puts, this keeps the checkpoints after every stage but the last, and what a stage leaves when it stops
 (a question, an error). Not kept is what would never be read:
 
-* the checkpoints before the first stage: an attempt without a checkpoint starts from the beginning;
+* the checkpoint before the first stage: an attempt without a checkpoint starts from the beginning;
 * the writes of a stage that ended: they stand in the checkpoint that follows at once;
 * the checkpoint after the last stage: the event that ends the attempt says the same, comes at once, and deletes the
   thread. A crash in between runs the last stage again.
@@ -35,9 +35,6 @@ NEW_THREAD: Final = "__maskgrad_new_thread"
 """Set in `configurable` for a thread of which nothing can have been kept: the store is not asked. LangGraph keeps names
 that begin so out of a checkpoint's metadata."""
 
-INPUT_STEP: Final = 0
-"""LangGraph takes the input in at step -1 and hands it to the first stage at step 0; after that stage comes step 1."""
-
 
 class AttemptSaver(StoreCheckpointer):
     """Keep checkpoints of attempts without waiting for the disk, only for room in the writer's queue.
@@ -64,7 +61,7 @@ class AttemptSaver(StoreCheckpointer):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Queue a checkpoint, unless nobody will read it. Raises `NotStorable`, and what the store refused before."""
-        if metadata["step"] > INPUT_STEP and self._last not in checkpoint["channel_values"]:
+        if metadata["source"] != "input" and self._last not in checkpoint["channel_values"]:
             row = self._row(config, checkpoint, metadata, new_versions)
             await self._queue(lambda writes: writes.put_checkpoint(row))
         return self._config_after(config, checkpoint)
