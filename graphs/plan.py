@@ -135,6 +135,8 @@ class PlanIndex:
     _incoming: Mapping[NodeId, tuple[Dependency, ...]]
     _outgoing: Mapping[NodeId, tuple[Dependency, ...]]
     _ranks: Mapping[NodeId, int]
+    _texts: dict[NodeId, str] = field(default_factory=dict, compare=False, repr=False)
+    """Canonical texts that were asked for; each follows from the sub-task alone."""
 
     def __contains__(self, node: NodeId) -> bool:
         return node in self._subtasks
@@ -145,6 +147,13 @@ class PlanIndex:
     def subtask(self, node: NodeId) -> SubTask:
         """Give the sub-task with this id; an unknown id raises `KeyError`."""
         return self._subtasks[node]
+
+    def canonical_text(self, node: NodeId) -> str:
+        """Give the sub-task as `canonical_subtask` writes it, written once; an unknown id raises `KeyError`."""
+        text = self._texts.get(node)
+        if text is None:
+            text = self._texts[node] = canonical_subtask(self._subtasks[node])
+        return text
 
     def rank(self, node: NodeId) -> int:
         """Give the position of `node` in `order`, from 0; an unknown id raises `KeyError`."""

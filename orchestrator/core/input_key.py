@@ -6,7 +6,6 @@ Equal keys mean equal work: after a backtrack, a sub-task whose key is the old o
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -14,7 +13,7 @@ from pydantic import TypeAdapter
 from agents.results import WorkOutput
 from agents.spec import AgentSpec
 from graphs.contract import Criterion
-from graphs.plan import NodeId, SubTask, canonical_subtask
+from graphs.plan import NodeId, SubTask
 from orchestrator.core.ids import ContentDigest
 from orchestrator.core.proposal import Proposal, base_agent, digest_of
 from orchestrator.core.state import RunState
@@ -36,7 +35,7 @@ def input_key(state: RunState, name: NodeId) -> ContentDigest:
     return ContentDigest(
         digest_of(
             {
-                "subtask": json.loads(canonical_subtask(subtask)),
+                "subtask": state.index.canonical_text(name),
                 "criteria": _criteria(state.proposal, subtask),
                 "params": dict(node.params.items()),
                 "guards": list(node.guards),
