@@ -1,8 +1,8 @@
 """Which sentences speak of what a question asks about, and whether anything does.
 
 A sentence is read as a person reads it: with its headings, with the header row or sentence that introduces it, and
-after the sentence before it. What follows it says nothing about its subject. One shared word is no subject: `The
-decision is expected in May` has nothing to do with an expected yield.
+after the sentence before it. What follows it says nothing about its subject. One shared English word is no
+subject: `The decision is expected in May` has nothing to do with an expected yield.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ FEWEST_SHARE: Final = 0.3
 MOST_SHARE: Final = 0.6
 """Share of a question's terms, weighted by rarity, that the best sentence must reach for the notes to be about it: a
 good part of one term's worth, so less of a long question than of a short one; the most where no sentence meets what is
-asked for by name. Our own questions (`answerability_cases.json`) fix the range in which refusals stay the same; within
-it `TERMS_NEEDED` was chosen by the share answered on the development questions of `benchmarks.job`."""
+asked for by name. Not chosen blind: `TERMS_NEEDED` and `ENOUGH_TERMS` answer more of the development questions of
+`benchmarks.job`, for one refusal less in each language on our own (`answerability_cases.json`) than a
+whole term and two."""
 BESIDE_BEST: Final = 0.4
 """Share of the best sentence's reach that any other one in the answer needs."""
 BEFORE_FACTOR: Final = 0.7
@@ -30,8 +31,8 @@ BEFORE_FACTOR: Final = 0.7
 MET: Final = 0.5
 """Credit from which a term counts as met; one character of two, or characters that stand apart, are another word."""
 ENOUGH_TERMS: Final[Mapping[Lang, int]] = {"en": 2, "zh": 1}
-"""Different terms that a sentence must meet where the best one meets as many. A Chinese compound names alone what
-English needs an adjective and a noun for."""
+"""Different terms that a sentence must meet, of a question that has as many. A Chinese compound names alone what English
+needs an adjective and a noun for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
