@@ -31,8 +31,8 @@ BEFORE_FACTOR: Final = 0.7
 MET: Final = 0.5
 """Credit from which a term counts as met; one character of two, or characters that stand apart, are another word."""
 ENOUGH_TERMS: Final[Mapping[Lang, int]] = {"en": 2, "zh": 1}
-"""Different terms that a sentence must meet, of a question that has as many. A Chinese compound names alone what English
-needs an adjective and a noun for."""
+"""Different terms that a sentence must meet, of a question that has as many. A Chinese compound names alone what
+English needs an adjective and a noun for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
