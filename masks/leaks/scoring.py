@@ -32,6 +32,14 @@ TERM_WEIGHT: Final = 0.4
 ROWS_AT_ONCE: Final = 256
 """Texts that are compared in one go: the cosines of a folder of notes would fill hundreds of megabytes."""
 
+PRODUCT_ROWS: Final = 16
+"""Rows of the left side that one call of BLAS multiplies."""
+
+PRODUCT_STEPS: Final = 2**18
+"""Multiplications that one call of BLAS does at most. OpenBLAS does so many on the calling thread; for more it wakes
+its own threads, which then spin for about a tenth of a second of processor time each, whatever there was to do, and
+several callers wait for one another."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeutralTexts:
@@ -117,6 +125,22 @@ class ExemplarIndex:
         return (1.0 - TERM_WEIGHT) * exemplars + TERM_WEIGHT * terms
 
 
+def inner_products(left: Matrix, right: Matrix) -> Matrix:
+    """Return the inner product of each row of `left` with each row of `right`, shape (len(left), len(right)).
+
+    Multiplied in blocks of at most `PRODUCT_ROWS` rows and `PRODUCT_STEPS` multiplications (one column at least), so
+    that neither time nor the last bits depend on how many threads BLAS has.
+    """
+    products = np.empty((len(left), len(right)))
+    for top in range(0, len(left), PRODUCT_ROWS):
+        rows = left[top : top + PRODUCT_ROWS]
+        width = max(1, PRODUCT_STEPS // max(1, rows.size))
+        for start in range(0, len(right), width):
+            out = products[top : top + PRODUCT_ROWS, start : start + width]
+            np.matmul(rows, right[start : start + width].T, out=out)
+    return products
+
+
 class _Groups:
     """Hold the vectors of several groups of texts, each group in two languages."""
 
@@ -147,7 +171,7 @@ class _Groups:
         self._averaged = np.arange(self._most) < counts[:, None]
 
     def cosines(self, vectors: Matrix) -> Matrix:
-        return np.asarray(vectors @ self.vectors.T)
+        return inner_products(vectors, self.vectors)
 
     def nearest(self, cosines: Matrix) -> Matrix:
         """Return the mean cosine to the nearest texts of each group, one column per group.

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -11,10 +11,13 @@ from masks.domains import DomainRegistry, default_registry
 from masks.language import LANGS
 from masks.leaks.scoring import (
     NEAREST_EXEMPLARS,
+    PRODUCT_ROWS,
+    PRODUCT_STEPS,
     ROWS_AT_ONCE,
     TERM_WEIGHT,
     TERMS_PER_NEAREST,
     ExemplarIndex,
+    inner_products,
     neutral_texts,
 )
 from tests.masks.fakes import NgramEmbedder, record, small_registry
@@ -176,3 +179,40 @@ def test_neutral_texts_exist_in_both_languages_and_belong_to_no_domain() -> None
         text for domain in registry.domains for lang in domain.exemplars for text in domain.exemplars[lang]
     }
     assert exemplars.isdisjoint(text for lang in LANGS for text in neutral.exemplars[lang])
+
+
+@given(
+    st.sampled_from([1, 2, PRODUCT_ROWS, PRODUCT_ROWS + 1, 45]),
+    st.sampled_from([1, 3, 700]),
+    st.sampled_from([1, 37, 512]),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_product_in_blocks_is_the_product(rows: int, columns: int, dimension: int, seed: int) -> None:
+    # Whole numbers: their products and sums are exact in any order, and Python adds them without BLAS.
+    random = np.random.default_rng(seed)
+    left = random.integers(-9, 10, size=(rows, dimension))
+    right = random.integers(-9, 10, size=(columns, dimension))
+    got = inner_products(left.astype(np.float64), right.astype(np.float64))
+    assert got.shape == (rows, columns)
+    for row in {0, rows // 2, rows - 1}:
+        for column in {0, columns // 2, columns - 1}:
+            pairs = zip(left[row].tolist(), right[column].tolist(), strict=True)
+            assert got[row, column] == sum(one * other for one, other in pairs)
+
+
+def test_no_product_is_large_enough_for_the_threads_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    multiply = np.matmul
+
+    def counted(left: NDArray[np.float64], right: NDArray[np.float64], **how: NDArray[np.float64]) -> None:
+        steps.append(left.shape[0] * left.shape[1] * right.shape[1])
+        multiply(left, right, **how)
+
+    monkeypatch.setattr(np, "matmul", counted)
+    left, right = np.ones((40, 512)), np.ones((1_724, 512))
+    np.testing.assert_array_equal(inner_products(left, right), np.full((40, 1_724), 512.0))
+    assert max(steps) <= PRODUCT_STEPS == 262_144
+    assert sum(steps) == 40 * 512 * 1_724
+    # Not so small either that the calls would cost more than the products.
+    assert len(steps) <= 2 * sum(steps) / PRODUCT_STEPS
