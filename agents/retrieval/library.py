@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 from agents.evidence import Source, SourceId
@@ -73,7 +75,10 @@ class UnknownNote(LookupError):
 
 
 class NotesLibrary:
-    """Everything that the note tools serve from. Built once per run; immutable apart from lazily made labels."""
+    """Everything that the note tools serve from. Built once per run; immutable apart from lazily made labels.
+
+    Several threads may ask for labels at once.
+    """
 
     def __init__(
         self,
@@ -86,6 +91,7 @@ class NotesLibrary:
         self._embedder = CachedEmbedder(embedder) if embedder is not None else None
         self._labeller = labeller
         self._labels: dict[int, SectionLabel] = {}
+        self._labelling: dict[SourceId, Lock] = {}
         self._documents = {document.source.id: document for document in corpus.documents}
         self._by_path = {document.path: document for document in corpus.documents}
 
@@ -131,17 +137,29 @@ class NotesLibrary:
         return self.index.entries[hit.entry]
 
     def labels(self, entries: Sequence[int]) -> tuple[SectionLabel, ...]:
-        """Return the domain labels of the entries at these positions; each document is labelled once, as a whole."""
+        """Return the domain labels of the entries at these positions; each document is labelled once, as a whole.
+
+        Who asks for a document that another thread is labelling waits for that; other documents make nobody wait.
+        """
         if self._labeller is None:
             return tuple(UNCLASSIFIED for _ in entries)
         documents = {
             self.index.entries[entry].document.source.id for entry in entries if entry not in self._labels
         }
-        missing = sorted(position for document in documents for position in self._positions[document])
-        if missing:
-            sections = [_section_text(self.index.entries[entry]) for entry in missing]
-            self._labels.update(zip(missing, self._labeller.label(sections), strict=True))
+        if documents:
+            self._label(documents, self._labeller)
         return tuple(self._labels[entry] for entry in entries)
+
+    def _label(self, documents: set[SourceId], labeller: SectionLabeller) -> None:
+        with ExitStack() as held:
+            # All in one order, so that no two threads wait for each other.
+            for document in sorted(documents):
+                held.enter_context(self._labelling.setdefault(document, Lock()))
+            positions = sorted(position for document in documents for position in self._positions[document])
+            missing = [position for position in positions if position not in self._labels]
+            if missing:
+                sections = [_section_text(self.index.entries[entry]) for entry in missing]
+                self._labels.update(zip(missing, labeller.label(sections), strict=True))
 
     def entries_in(self, document: Document, start_line: int, end_line: int) -> tuple[int, ...]:
         """Return the positions of the sections of `document` that touch these lines, in order."""

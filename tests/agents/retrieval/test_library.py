@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -42,6 +44,53 @@ def test_each_document_is_labelled_once_as_a_whole() -> None:
     assert [label.domain for label in found.labels([1, 0, 2])] == [None, "law.public", "law.public"]
     assert [label.domain for label in found.labels([3])] == [None]
     assert len(labeller.asked) == 4
+
+
+class Gated(Counting):
+    """Labels the document `gated` only when it is let, and says when it was asked to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gated = ""
+        self.reached = Event()
+        self.let = Event()
+
+    def label(self, sections: Sequence[SectionText]) -> Sequence[SectionLabel]:
+        if sections[0].document == self.gated:
+            self.reached.set()
+            assert self.let.wait(timeout=60)
+        return super().label(sections)
+
+
+def test_threads_that_meet_the_same_document_have_it_labelled_once() -> None:
+    labeller = Gated()
+    found = library(labeller)
+    labeller.gated = str(found.corpus.documents[1].source.id)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(found.labels, [2])
+        assert labeller.reached.wait(timeout=60)
+        others = [pool.submit(found.labels, [2, 3]), pool.submit(found.labels, [0, 2])]
+        labeller.let.set()
+        answers = [each.result(timeout=60) for each in (first, *others)]
+    assert [[label.domain for label in answer] for answer in answers] == [
+        ["law.public"],
+        ["law.public", None],
+        ["law.public", "law.public"],
+    ]
+    assert len(labeller.asked) == 4
+
+
+def test_a_document_at_work_makes_nobody_wait_for_another() -> None:
+    labeller = Gated()
+    found = library(labeller)
+    labeller.gated = str(found.corpus.documents[1].source.id)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(found.labels, [2])
+        assert labeller.reached.wait(timeout=60)
+        assert [label.domain for label in found.labels([0, 1])] == ["law.public", None]
+        assert not waiting.done()
+        labeller.let.set()
+        assert [label.domain for label in waiting.result(timeout=60)] == ["law.public"]
 
 
 def test_without_a_labeller_everything_is_unclassified() -> None:
