@@ -6,7 +6,7 @@ an accusation there.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import log
 from typing import Final, TypeAlias
 
@@ -34,7 +34,7 @@ _SHORTEST_INFLECTED: Final = 4
 class TermEvidence:
     """Find key terms, bounded by words where a script has them. Immutable, safe to use from several threads."""
 
-    __slots__ = ("_columns", "_leaves", "_longest", "_rarity")
+    __slots__ = ("_columns", "_leaves", "_lengths", "_rarity")
 
     def __init__(self, registry: DomainRegistry) -> None:
         """Index the key terms of every leaf and how many leaves use each, in their key terms or exemplars.
@@ -49,7 +49,7 @@ class TermEvidence:
                     columns.setdefault(tokens, set()).add(column)
         self._leaves = len(registry.leaves)
         self._columns = columns
-        self._longest = max(map(len, columns), default=0)
+        self._lengths = _lengths_by_first_token(columns)
         users = {term: set(found) for term, found in columns.items()}
         for column, leaf in enumerate(registry.leaves):
             for exemplar in _texts(registry.get(leaf).exemplars):
@@ -77,20 +77,26 @@ class TermEvidence:
         """The terms in a text, each once, in order; the longest at each place."""
         tokens = tuple(_tokens(text))
         found: dict[_Tokens, None] = {}
-        position = 0
-        while position < len(tokens):
-            term = self._longest_at(tokens, position)
-            if term is not None:
-                found[term] = None
-            position += len(term) if term is not None else 1
+        # Most words begin no term, so that one look at each of them is all that is done.
+        at = [place for place, token in enumerate(tokens) if token in self._lengths]
+        end = 0
+        for place in at:
+            if place >= end:
+                for length in self._lengths[tokens[place]]:
+                    term = tokens[place : place + length]
+                    if term in self._columns:
+                        found[term] = None
+                        end = place + length
+                        break
         return tuple(found)
 
-    def _longest_at(self, tokens: _Tokens, position: int) -> _Tokens | None:
-        for length in range(min(self._longest, len(tokens) - position), 0, -1):
-            term = tokens[position : position + length]
-            if term in self._columns:
-                return term
-        return None
+
+def _lengths_by_first_token(terms: Iterable[_Tokens]) -> dict[str, tuple[int, ...]]:
+    """How many tokens the terms have that begin with each token, the most first."""
+    lengths: dict[str, set[int]] = {}
+    for term in terms:
+        lengths.setdefault(term[0], set()).add(len(term))
+    return {token: tuple(sorted(found, reverse=True)) for token, found in lengths.items()}
 
 
 def _texts(by_language: Mapping[Lang, tuple[str, ...]]) -> Iterator[str]:
@@ -100,13 +106,13 @@ def _texts(by_language: Mapping[Lang, tuple[str, ...]]) -> Iterator[str]:
 
 def _tokens(text: str) -> Iterator[str]:
     """Words, case-folded and in the singular; each Chinese character is a token of its own."""
-    for word in _TOKEN.findall(text.casefold()):
-        yield _singular(word)
+    return map(_singular, _TOKEN.findall(text.casefold()))
 
 
 def _singular(word: str) -> str:
     """Cut a regular English plural; the same for key terms and texts, so that a wrong cut does no harm."""
-    if len(word) < _SHORTEST_INFLECTED or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    # Most words end in another letter: that is asked first.
+    if word[-1] != "s" or len(word) < _SHORTEST_INFLECTED or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"

@@ -2,6 +2,8 @@ from math import log
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from masks.domains import DomainRegistry
 from masks.leaks.terms import TERM_EVIDENCE, TERMS_COUNTED, TermEvidence
@@ -82,3 +84,41 @@ def test_a_term_of_every_leaf_says_nothing() -> None:
         [record(leaf, exemplars=["shared word"]) for leaf in ("one", "two")]
     )
     np.testing.assert_array_equal(TermEvidence(registry).log_odds(["a shared word"]), np.zeros((1, 3)))
+
+
+_WORDS = ("power", "grid", "battery", "contract", "party", "berry", "ip", "地", "址", "电", "网", "压", "the")
+_TERMS: dict[tuple[str, ...], dict[int, float]] = {
+    ("power", "grid"): {ENERGY: log(4)},
+    ("power",): {ENERGY: log(4)},
+    ("battery",): {ENERGY: log(2)},
+    ("ip", "地", "址"): {ENERGY: log(4)},
+    ("电", "网"): {ENERGY: log(4)},
+    ("contract",): {LAW: log(4)},
+    ("party",): {LAW: log(2), SPORT: log(2)},
+    ("berry",): {FOOD: log(4)},
+}
+"""The registry's terms that can be put together from `_WORDS`, with what each counts for, worked out by hand."""
+
+
+@given(st.lists(st.sampled_from(_WORDS), max_size=14))
+def test_terms_are_found_as_by_trying_every_length_at_every_place(words: list[str]) -> None:
+    found: set[tuple[str, ...]] = set()
+    place = 0
+    while place < len(words):
+        fitting = [length for length in range(1, 6) if tuple(words[place : place + length]) in _TERMS]
+        if fitting:
+            length = len(tuple(words[place : place + max(fitting)]))
+            found.add(tuple(words[place : place + length]))
+            place += length
+        else:
+            place += 1
+    expected = [
+        TERM_EVIDENCE
+        * sum(
+            sorted((_TERMS[term][leaf] for term in found if leaf in _TERMS[term]), reverse=True)[
+                :TERMS_COUNTED
+            ]
+        )
+        for leaf in range(4)
+    ]
+    assert _row(" ".join(words)) == pytest.approx(expected)
