@@ -1,8 +1,9 @@
 """Find the spans of an output that use a domain outside the agent's MAIN band, whatever it declared."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from threading import Lock
+from typing import Final, Protocol, Self
 
 from masks.bands import DEFAULT_THRESHOLDS, Band, Thresholds
 from masks.domains import DomainId, DomainRegistry
@@ -10,6 +11,12 @@ from masks.leaks.calibration import Calibration
 from masks.leaks.labels import DomainDistribution, DomainLabel, DomainLabeller
 from masks.ports import Embedder
 from masks.vector import Mask
+
+REMEMBERED_LABELS: Final = 512
+"""Sentences whose labels a detector keeps, those that were asked for last: less than a megabyte."""
+
+LONGEST_REMEMBERED: Final = 1_000
+"""Characters of the longest sentence whose label is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +85,13 @@ class LeakDetector(Protocol):
 
 
 class EmbeddingDetector:
-    """Detect leaks by nearest exemplar sentences; needs no model that writes."""
+    """Detect leaks by nearest exemplar sentences; needs no model that writes.
 
-    __slots__ = ("_labeller", "_name")
+    A sentence that comes again, as headings and the sentences of a second attempt do, keeps the label that it got: a
+    label depends on nothing but the sentence. Several threads may call it.
+    """
+
+    __slots__ = ("_labeller", "_lock", "_name", "_remembered")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry, calibration: Calibration) -> None:
         """Encode the exemplars of `registry` once."""
@@ -97,6 +108,8 @@ class EmbeddingDetector:
     def _use(self, labeller: DomainLabeller) -> None:
         embedder = labeller.embedder
         self._labeller = labeller
+        self._lock = Lock()
+        self._remembered: dict[str, DomainLabel] = {}
         self._name = f"exemplars/{embedder.name}@{embedder.version}/{labeller.registry.sha256[:12]}"
 
     @property
@@ -113,7 +126,7 @@ class EmbeddingDetector:
         Raises `UnknownDomain` if the mask lists a domain that is no leaf of the registry.
         """
         request.mask.check_against(self._labeller.registry)
-        labels = self._labeller.label([sentence.text for sentence in request.sentences], strict=True)
+        labels = self._labels([sentence.text for sentence in request.sentences])
         leaking: list[tuple[int, DomainId]] = []
         ambiguous: list[AmbiguousSpan] = []
         for index, label in enumerate(labels):
@@ -128,6 +141,26 @@ class EmbeddingDetector:
             detector=self._name,
             ambiguous=tuple(ambiguous),
         )
+
+    def _labels(self, texts: Sequence[str]) -> tuple[DomainLabel, ...]:
+        with self._lock:
+            # Taken out and put back: the last of the dictionary are those that were asked for last.
+            known = {text: self._remembered.pop(text) for text in set(texts) & self._remembered.keys()}
+            self._remembered.update(known)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            new = dict(zip(missing, self._labeller.label(missing, strict=True), strict=True))
+            known.update(new)
+            self._remember(new)
+        return tuple(known[text] for text in texts)
+
+    def _remember(self, new: dict[str, DomainLabel]) -> None:
+        with self._lock:
+            self._remembered.update(
+                (text, label) for text, label in new.items() if len(text) <= LONGEST_REMEMBERED
+            )
+            for _ in range(len(self._remembered) - REMEMBERED_LABELS):
+                del self._remembered[next(iter(self._remembered))]
 
     def _used_domain(self, label: DomainLabel, request: DetectionRequest) -> DomainId | None:
         if label.domain is not None or label.parent is None:

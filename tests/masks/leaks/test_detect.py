@@ -7,6 +7,8 @@ from masks.bands import Band, Thresholds
 from masks.domains import DomainId
 from masks.errors import UnknownDomain
 from masks.leaks.detect import (
+    LONGEST_REMEMBERED,
+    REMEMBERED_LABELS,
     Detection,
     DetectionRequest,
     EmbeddingDetector,
@@ -44,6 +46,56 @@ def spans(*texts: str) -> tuple[SentenceSpan, ...]:
 def _detect(mask: Mask, *texts: str, thresholds: Thresholds | None = None) -> Detection:
     request = DetectionRequest(sentences=spans(*texts), mask=mask, thresholds=thresholds or Thresholds())
     return DETECTOR.detect(request)
+
+
+def _recorded() -> tuple[list[tuple[str, ...]], EmbeddingDetector]:
+    """A detector, and what its embedder is asked to encode."""
+    embedder = NgramEmbedder()
+    detector = EmbeddingDetector(embedder, REGISTRY, CONSTANTS)
+    embedder.calls.clear()
+    return embedder.calls, detector
+
+
+def test_a_sentence_that_comes_again_is_encoded_once_whatever_the_mask() -> None:
+    asked, detector = _recorded()
+    for mask in (CS_MAIN, new_mask("a", {COOKING: 90}), CS_MAIN):
+        for texts in ((DATA, COOK, DATA), (COOK, SAFE), (SAFE, DATA, COOK)):
+            request = DetectionRequest(sentences=spans(*texts), mask=mask)
+            # A detector that has seen nothing yet remembers nothing.
+            fresh = EmbeddingDetector(NgramEmbedder(), REGISTRY, CONSTANTS).detect(request)
+            got = detector.detect(request)
+            assert [(s.domain, s.start, s.end, s.sentences) for s in got.spans] == [
+                (s.domain, s.start, s.end, s.sentences) for s in fresh.spans
+            ]
+            assert len(got.distributions) == len(texts)
+            for mine, other in zip(got.distributions, fresh.distributions, strict=True):
+                assert mine.masses == pytest.approx(other.masses, abs=1e-12)
+    assert asked == [(DATA, COOK), (SAFE,)]
+
+
+def test_of_many_sentences_those_asked_for_last_are_remembered() -> None:
+    asked, detector = _recorded()
+
+    def detect(*texts: str) -> None:
+        detector.detect(DetectionRequest(sentences=spans(*texts), mask=CS_MAIN))
+
+    detect("# Found")
+    for number in range(REMEMBERED_LABELS - 1):
+        detect(f"row {number}", "# Found")
+    detect("one more")  # `row 0` is now the one that was not asked for the longest
+    asked.clear()
+    detect("# Found", "row 1", "one more")
+    assert asked == []
+    detect("row 0")
+    assert asked == [("row 0",)]
+
+
+def test_a_very_long_sentence_is_not_kept() -> None:
+    asked, detector = _recorded()
+    for text in ("x" * LONGEST_REMEMBERED, "x" * (LONGEST_REMEMBERED + 1)):
+        for _ in range(2):
+            detector.detect(DetectionRequest(sentences=spans(text), mask=CS_MAIN))
+    assert [len(text) for (text,) in asked] == [1_000, 1_001, 1_001]
 
 
 def test_use_of_main_domains_is_no_leak() -> None:

@@ -205,9 +205,9 @@ def test_no_product_is_large_enough_for_the_threads_of_blas(monkeypatch: pytest.
     steps: list[int] = []
     multiply = np.matmul
 
-    def counted(left: NDArray[np.float64], right: NDArray[np.float64], **how: NDArray[np.float64]) -> None:
+    def counted(left: NDArray[np.float64], right: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         steps.append(left.shape[0] * left.shape[1] * right.shape[1])
-        multiply(left, right, **how)
+        multiply(left, right, out=out)
 
     monkeypatch.setattr(np, "matmul", counted)
     left, right = np.ones((40, 512)), np.ones((1_724, 512))
