@@ -80,8 +80,8 @@ def test_of_many_sentences_those_asked_for_last_are_remembered() -> None:
         detector.detect(DetectionRequest(sentences=spans(*texts), mask=CS_MAIN))
 
     detect("# Found")
-    for number in range(REMEMBERED_LABELS - 1):
-        detect(f"row {number}", "# Found")
+    detect(*(f"row {number}" for number in range(REMEMBERED_LABELS - 1)))
+    detect("# Found")
     detect("one more")  # `row 0` is now the one that was not asked for the longest
     asked.clear()
     detect("# Found", "row 1", "one more")

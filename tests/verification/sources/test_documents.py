@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from orchestrator.core.claims import Falsified, Verified
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, FactVerdict
 from orchestrator.verification.sources import documents
+from orchestrator.verification.sources import folder as folders
 from orchestrator.verification.sources.documents import DocumentSource
 from orchestrator.verification.sources.folder import DocumentMissing, FolderLoader
 from tests.verification.cases import Notes, altered, evidence, order, output, quoted
@@ -305,6 +308,89 @@ class TestFolderLoader:
         with (folder / "big.md").open("wb") as file:
             file.truncate(6_000_000)
         assert len(FolderLoader(folder).load("big.md")) == 5_000_001
+
+    @pytest.mark.parametrize(("size", "read"), [(0, 0), (9, 9), (10, 10), (11, 11), (12, 11), (40, 11)])
+    def test_up_to_the_limit_every_byte_is_read_and_beyond_it_one(
+        self, folder: Path, size: int, read: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(folders, "MAX_NOTE_BYTES", 10)
+        data = bytes(range(65, 65 + size))
+        (folder / "a.md").write_bytes(data)
+        assert FolderLoader(folder).load("a.md") == data[:read]
+
+    def test_what_no_link_leads_to_is_looked_at_once_per_step(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (folder / "sub" / "deep").mkdir(parents=True, exist_ok=True)
+        (folder / "sub" / "deep" / "c.md").write_bytes(b"c")
+        looked: list[str] = []
+        look = os.lstat
+
+        def counted(path: str) -> os.stat_result:
+            looked.append(path)
+            return look(path)
+
+        loader = FolderLoader(folder)
+        monkeypatch.setattr(os, "lstat", counted)
+        assert loader.load("sub/deep/c.md") == b"c"
+        assert looked == [f"{folder}/{step}" for step in ("sub", "sub/deep", "sub/deep/c.md")]
+
+    @pytest.mark.parametrize("root", ["notes", "alias", "notes/in"])
+    def test_every_address_gives_what_the_resolved_path_gives(self, tmp_path: Path, root: str) -> None:
+        notes = tmp_path / "all" / "notes"
+        (notes / "in" / "er").mkdir(parents=True)
+        for name in ("a.md", "in/a.md", "in/er/a.md", "in/er/b:c.md", "../a.md", "../outside.md"):
+            (notes / name).write_text(f"at {name}", encoding="utf-8")
+        for name, target in {
+            "up.md": "../a.md",
+            "same.md": "a.md",
+            "down": "in/er",
+            "out": "..",
+            "gone.md": "nowhere.md",
+            "loop.md": "loop.md",
+            "in/back": "..",
+            "../alias": "notes",
+        }.items():
+            (notes / name).symlink_to(target)
+        steps = (
+            "a.md",
+            "in",
+            "er",
+            "out",
+            "down",
+            "up.md",
+            "same.md",
+            "back",
+            "gone.md",
+            "loop.md",
+            "b:c.md",
+        )
+        steps = (*steps, "outside.md", "", ".", "..")
+        folder = tmp_path / "all" / root
+        loader = FolderLoader(folder)
+        found = 0
+        addresses = ["/".join(parts) for depth in (1, 2, 3) for parts in product(steps, repeat=depth)]
+        for uri in (*addresses, "in/er/a.md", "in/er/b:c.md", "out/outside.md", "../outside.md"):
+            wanted = _by_resolving(folder, uri)
+            found += wanted is not None
+            try:
+                assert loader.load(uri) == wanted, uri
+            except DocumentMissing:
+                assert wanted is None, uri
+        assert found > 20
+
+
+def _by_resolving(folder: Path, uri: str) -> bytes | None:
+    """What stands at an address, found by resolving every link on the way; slow, and plain."""
+    names = uri.split("/")
+    if not uri or names[0] == "" or ".." in names:
+        return None
+    real, inside = os.path.realpath(os.path.join(folder, uri)), os.path.realpath(folder)
+    if not real.startswith(f"{inside}{os.sep}") or not os.path.isfile(real):
+        return None
+    # A file is no folder, also where the steps behind it are empty or dots.
+    with open(real, "rb") as file:
+        return file.read()
 
 
 class Divided:
