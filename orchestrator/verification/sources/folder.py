@@ -46,11 +46,7 @@ class FolderLoader:
         `DocumentMissing` for an address that is absent, no regular file, or leads out of the folder (by `..`, by an
         absolute path or by a link), `OSError` if the folder or the file can't be read.
         """
-        path = self._plainly_inside(uri)
-        if path is None:
-            # Without the folder every citation would look fabricated: that is an unreadable source, not a false one.
-            path = self._inside(self._root.resolve(strict=True), uri)
-        with open(path, "rb") as file:
+        with open(self._plainly_inside(uri) or self._resolved(uri), "rb") as file:
             # As much as there is: a read of the limit would ask for that much memory each time.
             expected = min(os.fstat(file.fileno()).st_size, MAX_NOTE_BYTES)
             data = file.read(expected + 1)
@@ -59,7 +55,7 @@ class FolderLoader:
             return data
 
     def _plainly_inside(self, uri: str) -> str | None:
-        """Return the path of a regular file that no link, dot or odd character leads to; `None`: ask `_inside`.
+        """Return the path of a regular file that no link, dot or odd character leads to; `None`: ask `_resolved`.
 
         Below the folder every step is looked at once; how the folder itself is reached makes no difference to what is
         inside of it.
@@ -72,13 +68,15 @@ class FolderLoader:
             for step in steps:
                 path = f"{path}/{step}"
                 found = os.lstat(path)
-                if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0):
+                if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", False):
                     return None
         except (OSError, ValueError):
             return None
         return path if stat.S_ISREG(found.st_mode) else None
 
-    def _inside(self, root: Path, uri: str) -> Path:
+    def _resolved(self, uri: str) -> Path:
+        # Without the folder every citation would look fabricated: that is an unreadable source, not a false one.
+        root = self._root.resolve(strict=True)
         parts = PurePosixPath(uri)
         if not uri or "\0" in uri or "\\" in uri or parts.is_absolute() or ".." in parts.parts:
             raise DocumentMissing(uri, "the address does not stay inside the sources folder")
