@@ -1,8 +1,8 @@
 """Find the spans of an output that use a domain outside the agent's MAIN band, whatever it declared."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final, Protocol, Self
 
 from masks.bands import DEFAULT_THRESHOLDS, Band, Thresholds
@@ -91,7 +91,7 @@ class EmbeddingDetector:
     label depends on nothing but the sentence. Several threads may call it.
     """
 
-    __slots__ = ("_labeller", "_lock", "_name", "_remembered")
+    __slots__ = ("_labeller", "_name", "_remembered")
 
     def __init__(self, embedder: Embedder, registry: DomainRegistry, calibration: Calibration) -> None:
         """Encode the exemplars of `registry` once."""
@@ -108,8 +108,7 @@ class EmbeddingDetector:
     def _use(self, labeller: DomainLabeller) -> None:
         embedder = labeller.embedder
         self._labeller = labeller
-        self._lock = Lock()
-        self._remembered: dict[str, DomainLabel] = {}
+        self._remembered: OrderedDict[str, DomainLabel] = OrderedDict()
         self._name = f"exemplars/{embedder.name}@{embedder.version}/{labeller.registry.sha256[:12]}"
 
     @property
@@ -143,24 +142,25 @@ class EmbeddingDetector:
         )
 
     def _labels(self, texts: Sequence[str]) -> tuple[DomainLabel, ...]:
-        with self._lock:
-            # Taken out and put back: the last of the dictionary are those that were asked for last.
-            known = {text: self._remembered.pop(text) for text in set(texts) & self._remembered.keys()}
-            self._remembered.update(known)
+        known = {text: label for text in set(texts) if (label := self._recalled(text)) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
-            new = dict(zip(missing, self._labeller.label(missing, strict=True), strict=True))
-            known.update(new)
-            self._remember(new)
+            new = self._labeller.label(missing, strict=True)
+            known.update(zip(missing, new, strict=True))
+            for text in missing:
+                if len(text) <= LONGEST_REMEMBERED:
+                    self._remembered[text] = known[text]
+            while len(self._remembered) > REMEMBERED_LABELS:
+                self._remembered.popitem(last=False)
         return tuple(known[text] for text in texts)
 
-    def _remember(self, new: dict[str, DomainLabel]) -> None:
-        with self._lock:
-            self._remembered.update(
-                (text, label) for text, label in new.items() if len(text) <= LONGEST_REMEMBERED
-            )
-            for _ in range(len(self._remembered) - REMEMBERED_LABELS):
-                del self._remembered[next(iter(self._remembered))]
+    def _recalled(self, text: str) -> DomainLabel | None:
+        # Taken out and put back as the newest. Each step is one step for other threads too; who comes in between finds
+        # nothing and labels the text again, which gives the same.
+        label = self._remembered.pop(text, None)
+        if label is not None:
+            self._remembered[text] = label
+        return label
 
     def _used_domain(self, label: DomainLabel, request: DetectionRequest) -> DomainId | None:
         if label.domain is not None or label.parent is None:

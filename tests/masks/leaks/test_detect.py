@@ -1,3 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -6,6 +9,7 @@ from pydantic import TypeAdapter
 from masks.bands import Band, Thresholds
 from masks.domains import DomainId
 from masks.errors import UnknownDomain
+from masks.leaks import detect
 from masks.leaks.detect import (
     LONGEST_REMEMBERED,
     REMEMBERED_LABELS,
@@ -76,17 +80,17 @@ def test_a_sentence_that_comes_again_is_encoded_once_whatever_the_mask() -> None
 def test_of_many_sentences_those_asked_for_last_are_remembered() -> None:
     asked, detector = _recorded()
 
-    def detect(*texts: str) -> None:
+    def see(*texts: str) -> None:
         detector.detect(DetectionRequest(sentences=spans(*texts), mask=CS_MAIN))
 
-    detect("# Found")
-    detect(*(f"row {number}" for number in range(REMEMBERED_LABELS - 1)))
-    detect("# Found")
-    detect("one more")  # `row 0` is now the one that was not asked for the longest
+    see("# Found")
+    see(*(f"row {number}" for number in range(REMEMBERED_LABELS - 1)))
+    see("# Found")
+    see("one more")  # `row 0` is now the one that was not asked for the longest
     asked.clear()
-    detect("# Found", "row 1", "one more")
+    see("# Found", "row 1", "one more")
     assert asked == []
-    detect("row 0")
+    see("row 0")
     assert asked == [("row 0",)]
 
 
@@ -96,6 +100,21 @@ def test_a_very_long_sentence_is_not_kept() -> None:
         for _ in range(2):
             detector.detect(DetectionRequest(sentences=spans(text), mask=CS_MAIN))
     assert [len(text) for (text,) in asked] == [1_000, 1_001, 1_001]
+
+
+def test_threads_that_push_each_others_labels_out_get_what_one_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "REMEMBERED_LABELS", 2)
+    _, detector = _recorded()
+    orders = list(permutations((DATA, SAFE, COOK, RUN), 3)) * 8
+    domain = {SAFE: SECURITY, COOK: COOKING, RUN: SPORT}
+
+    def leaks(texts: tuple[str, ...]) -> list[DomainId]:
+        request = DetectionRequest(sentences=spans(*texts), mask=new_mask("a", {DATABASES: 90}))
+        return [span.domain for span in detector.detect(request).spans]
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(leaks, orders))
+    assert found == [[domain[text] for text in texts if text != DATA] for texts in orders]
 
 
 def test_use_of_main_domains_is_no_leak() -> None:
