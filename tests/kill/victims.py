@@ -1,0 +1,177 @@
+"""Runs to be killed: how a workshop and an approved run are made, and what executing means."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents.results import WorkResult
+from agents.spec import AgentId
+from agents.tools.contract import Broker, ToolCall
+from agents.workers.ports import WorkFailed, WorkOrder
+from benchmarks.engine.loads import W2_MEDIAN_S, W2_NODES, Load, w2, w6
+from benchmarks.engine.notes import Notes, write_node_notes
+from benchmarks.engine.ours import AGENTS, ConstantEmbedder, labeller_of, proposal_of
+from masks.domains import default_registry
+from orchestrator.core.events import Body, ProposalApproved, ProposalDrafted, RunCreated
+from orchestrator.core.ids import RunId
+from orchestrator.core.proposal import proposal_sha256
+from orchestrator.core.requests import Answer
+from orchestrator.core.state import RunState
+from orchestrator.run import answer, execute
+from orchestrator.shell.journal import Listener
+from orchestrator.shell.runs import create
+from orchestrator.shell.settings import Settings
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.wiring import Workshop
+from tests.flows.driver import FixedIds
+
+GUIDANCE = "Look into the notes of the archive."
+"""What a person answers; a worker that refuses works when it is told so."""
+SEARCHES_EVERY = 6
+"""Every sixth sub-task of a load searches twice before it answers: its calls are recorded."""
+
+
+class Victim(ABC):
+    """A run that processes execute, one after the other, until one of them comes to its end.
+
+    A subclass is a frozen dataclass of what can be pickled, since the processes get it as a value; equal victims make
+    equal runs. Workers keep nothing in memory that the next process would need; what the outside world would remember
+    they write into the working directory, which belongs to one run.
+    """
+
+    @abstractmethod
+    def workshop(self, folder: Path) -> Workshop:
+        """Return a workshop with workers, labeller and index ready; notes that it needs are written below `folder`.
+
+        Called once for many processes: no threads, no open files. Its store and home are replaced.
+        """
+
+    @abstractmethod
+    def approve(self, shop: Workshop) -> RunId:
+        """Put the run, approved, into the store of `shop`; called once per home."""
+
+    async def execute(self, shop: Workshop, run: RunId, listeners: Sequence[Listener]) -> RunState:
+        """Execute the run as far as it goes; called in every process."""
+        return await execute(shop, run, listeners=listeners)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class W5(Victim):
+    """A run of W2 (layered, lognormal latencies), in which sub-tasks may search, fail once, and ask a person."""
+
+    seed: int = 1
+    nodes: int = W2_NODES
+    median_s: float = W2_MEDIAN_S
+    failing: float = 0.0
+    """Share of the sub-tasks whose first attempt fails."""
+    searching: bool = False
+    """Whether some of them make calls that are recorded."""
+    asking: bool = False
+    """Whether one of them is refused by every agent, until a person gives guidance."""
+
+    @property
+    def load(self) -> Load:
+        """The DAG, with what each sub-task waits for."""
+        plain = w2(self.seed, self.nodes, self.median_s)
+        return w6(plain, self.seed, self.failing) if self.failing else plain
+
+    @property
+    def asks(self) -> str | None:
+        """The sub-task that asks: one in the middle, so that some depend on it and others do not."""
+        return f"n{self.nodes // 2}" if self.asking else None
+
+    def workshop(self, folder: Path) -> Workshop:
+        """See `Victim.workshop`."""
+        load = self.load
+        notes = write_node_notes(folder / "notes", load.parents)
+        worker = OutsideWorker(
+            load=load,
+            notes=notes,
+            searching=frozenset(list(load.parents)[::SEARCHES_EVERY]) if self.searching else frozenset(),
+            asks=self.asks,
+        )
+        registry = default_registry()
+        embedder = ConstantEmbedder(registry)
+        shop = Workshop(
+            settings=Settings(home=folder, lang="en"),
+            store=MemoryStore(),
+            ids=FixedIds(),
+            registry=registry,
+            embedder=embedder,
+            worker_for=lambda _: worker,
+            _labeller=labeller_of(embedder, registry),
+        )
+        shop.prepare(notes.folder)
+        return shop
+
+    def approve(self, shop: Workshop) -> RunId:
+        """See `Victim.approve`."""
+        load = self.load
+        notes = Notes(folder=shop_notes(shop), outputs={})
+        draft = replace(
+            proposal_of(load, notes), grants={AgentId(name): ("search_notes",) for name in AGENTS}
+        )
+        sha = proposal_sha256(draft)
+        run = RunId("r-1")
+        bodies: list[Body] = [
+            RunCreated(
+                goal=draft.goal.text, lang="en", sources=draft.goal.sources, run_seed="seed", versions={}
+            ),
+            ProposalDrafted(proposal=draft, sha256=sha, author="planner"),
+            ProposalApproved(revision=1, sha256=sha, by="test"),
+        ]
+        create(shop.store, shop.clock, run, draft.goal.text, bodies)
+        return run
+
+    async def execute(self, shop: Workshop, run: RunId, listeners: Sequence[Listener]) -> RunState:
+        """Execute, and answer what is asked, as a person at another terminal would."""
+        state = await execute(shop, run, listeners=listeners)
+        while state.status == "suspended":
+            waiting = {message.kind for message in shop.store.pending(run)}
+            for request in state.requests:
+                if "answer" not in waiting:
+                    answer(shop, request, Answer(choice="retry", guidance=GUIDANCE), by="ann")
+            state = await execute(shop, run, listeners=listeners)
+        return state
+
+
+def shop_notes(shop: Workshop) -> Path:
+    """Return the folder of notes that a workshop has indexed."""
+    (folder,) = shop._libraries
+    return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideWorker:
+    """Works as a load says; that a sub-task failed before is written down in the working directory."""
+
+    load: Load
+    notes: Notes
+    searching: frozenset[str]
+    asks: str | None
+
+    async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
+        """Wait as long as the load says, and hand over the sentence of the sub-task."""
+        node = str(order.subtask.id)
+        if node in self.searching:
+            for query in (node, "archive"):
+                await broker.call_tool(ToolCall(tool="search_notes", arguments={"query": query}))
+        await asyncio.sleep(self.load.latency[node])
+        if node == self.asks and not any(GUIDANCE in guard for guard in order.guards):
+            raise WorkFailed("refused", "not without guidance")
+        if node in self.load.failing and not _failed_before(node):
+            raise WorkFailed("timeout", "fails once")
+        return WorkResult(
+            output=self.notes.outputs[node], candidate_complete=True, mode="scripted", path=order.path
+        )
+
+
+def _failed_before(node: str) -> bool:
+    mark = Path(f"failed-{node}")
+    known = mark.exists()
+    mark.touch()
+    return known
