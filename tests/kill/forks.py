@@ -39,6 +39,8 @@ ROOT: Final = Path(__file__).parents[2]
 PATIENCE_S: Final = 60.0
 """Only something broken takes that long."""
 DATABASE: Final = "runs.db"
+BEGINS: Final = b"+"
+"""What a process says when it begins to execute; a pickled value never begins so."""
 WORKED: Final = "worked.txt"
 """Where each call of a worker leaves a line, beside the log of the run and independent of it."""
 
@@ -158,6 +160,8 @@ class _Child:
     """Where it says that it begins, and what it came to; closed when it is gone."""
     said: bytes = b""
     began: float = 0.0
+    status: int | None = None
+    """How it ended, once that was asked for."""
 
 
 @dataclass(slots=True)
@@ -186,7 +190,7 @@ class _Server:
         """Return when a process has stopped, or ended; tell whether it stopped."""
         _, status = os.waitpid(pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
-            self.children[pid].pid = 0  # waited for already
+            self.children[pid].status = status
         return os.WIFSTOPPED(status)
 
     def end(self, pid: int, kill_after: float | None) -> Ended:
@@ -197,14 +201,15 @@ class _Server:
         if not over:
             os.kill(pid, signal.SIGKILL)
             self._hear(child, until=lambda: False)
-        _, status = os.waitpid(pid, 0)
+        status = os.waitpid(pid, 0)[1] if child.status is None else child.status
         os.close(child.pipe)
         seconds = time.monotonic() - child.began
         hung = not over and kill_after is None
         was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        if was_killed or len(child.said) <= 1:
+        said = child.said.removeprefix(BEGINS)
+        if was_killed or not said:
             return Ended(killed=was_killed, seconds=seconds, hung=hung)
-        told = pickle.loads(child.said[1:])
+        told = pickle.loads(said)
         if isinstance(told, str):
             return Ended(killed=False, seconds=seconds, error=told)
         return Ended(killed=False, seconds=seconds, result=told)
@@ -226,7 +231,7 @@ class _Server:
 def _live(order: Order, shop: Workshop, pipe: int) -> None:
     """The life of a fork; it never returns."""
     try:
-        told: object = carry_out(order, shop, lambda: _say(pipe, b"+"))
+        told: object = carry_out(order, shop, lambda: _say(pipe, BEGINS))
     except BaseException:  # noqa: BLE001 - whatever it is, the test has to see it
         told = traceback.format_exc()
     finally:

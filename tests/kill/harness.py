@@ -41,10 +41,15 @@ class Killed:
     when: When
     struck: bool
     """False: the run was over before the point came."""
-    seq: int
-    """The head of the log then."""
+    log: tuple[Event, ...]
+    """What was committed then."""
     accepted: frozenset[str]
     """Sub-tasks that were accepted by what was committed then."""
+
+    @property
+    def seq(self) -> int:
+        """The head of the log then."""
+        return self.log[-1].seq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +59,10 @@ class Report:
     kills: tuple[Killed, ...]
     status: str
     """At the end."""
-    head: int
-    """Of the log, at the end."""
-    worked_on: tuple[int, ...]
-    """Calls of workers in each process."""
+    log: tuple[Event, ...]
+    """At the end."""
+    worked: tuple[tuple[str, ...], ...]
+    """The sub-tasks that workers were called for, of each process."""
     differences: tuple[str, ...]
     """Each in words; none means that the kills made no difference."""
 
@@ -147,7 +152,7 @@ class Killer:
                 Killed(
                     when=point,
                     struck=ended.killed,
-                    seq=looks[-1].log[-1].seq,
+                    log=looks[-1].log,
                     accepted=looks[-1].accepted,
                 )
             )
@@ -158,8 +163,8 @@ class Killer:
         return Report(
             kills=tuple(kills),
             status=last.result.status,
-            head=looks[-1].log[-1].seq,
-            worked_on=_calls(looks),
+            log=looks[-1].log,
+            worked=_calls(looks),
             differences=tuple(_differences(calm, last.result, looks)),
         )
 
@@ -188,9 +193,9 @@ def _look(home: Path) -> _Look:
         store.close()
 
 
-def _calls(looks: Sequence[_Look]) -> tuple[int, ...]:
-    totals = [0, *(len(look.worked) for look in looks)]
-    return tuple(after - before for before, after in zip(totals, totals[1:], strict=False))
+def _calls(looks: Sequence[_Look]) -> tuple[tuple[str, ...], ...]:
+    ends = [len(look.worked) for look in looks]
+    return tuple(look.worked[begin:] for begin, look in zip([0, *ends], looks, strict=False))
 
 
 def _differences(calm: Result, last: Result, looks: Sequence[_Look]) -> list[str]:
@@ -231,7 +236,7 @@ def _broken(kills: Sequence[Killed], looks: Sequence[_Look], ended: Ended) -> Re
     return Report(
         kills=tuple(kills),
         status="broken",
-        head=looks[-1].log[-1].seq if looks else 0,
-        worked_on=_calls(looks),
+        log=looks[-1].log if looks else (),
+        worked=_calls(looks),
         differences=(why,),
     )

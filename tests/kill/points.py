@@ -45,7 +45,7 @@ class AtEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtCheckpoint:
-    """At the first checkpoint of an attempt of `node`; `after` is between the checkpoint and the attempt's last event."""
+    """At the first checkpoint of an attempt of `node`; its `after` is between that and the attempt's last event."""
 
     edge: Edge = "after"
     node: str | None = None
@@ -132,9 +132,9 @@ class StrikingStore(SqliteStore):
     def comes_to_checkpoint(self, row: CheckpointRow) -> None:
         """Raise when the checkpoint is the wanted one."""
         attempt = AttemptThread.parse(row.thread)
-        if isinstance(self._when, AtCheckpoint) and attempt is not None:
-            if self._when.node in (None, attempt.node):
-                raise _Reached
+        when = self._when
+        if isinstance(when, AtCheckpoint) and attempt is not None and when.node in (None, attempt.node):
+            raise _Reached
 
     def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
         """Commit, and strike where it is the time."""
