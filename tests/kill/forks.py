@@ -19,6 +19,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Literal, Self
@@ -145,8 +146,9 @@ def carry_out(order: Order, shop: Workshop, began: Callable[[], None]) -> Result
         settings=replace(shop.settings, home=order.home),
         worker_for=_traced(shop),
     )
+    in_memory = strike if order.signal == "kill" else partial(store.between_commits, strike)
     began()
-    state = asyncio.run(order.victim.execute(here, run, striking_listeners(order.when, strike)))
+    state = asyncio.run(order.victim.execute(here, run, striking_listeners(order.when, in_memory)))
     return result_of(state)
 
 

@@ -11,7 +11,8 @@ A `Victim` says how the run is made and what its workers do (`tests.kill.victims
 * no worker was called for a sub-task that was accepted by what was committed when a process died, unless a backtrack
   invalidated it since: counted in the workers, not in the log;
 * the log: what was committed stays as it was, `seq` is dense, the fold of it is what the last process ended with;
-* what is left behind: no checkpoint thread, no lease, no message, no damage in the file.
+* what is left behind: no checkpoint thread, no lease that another process would have to wait for, no message, no damage
+  in the file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Self
 from orchestrator.core.events import Backtracked, Event
 from orchestrator.core.ids import RunId
 from orchestrator.shell.runs import events_of, load
+from orchestrator.shell.store.holders import is_gone
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.kill.forks import DATABASE, WORKED, Ended, Forks, Order, Result, result_of
 from tests.kill.points import AtTime, When
@@ -179,7 +181,12 @@ def _look(home: Path) -> _Look:
         left = [
             *(f"checkpoint thread {row.thread!r}" for row in store.checkpoints()),
             *(f"message {message.kind!r}" for message in store.pending(run)),
-            *([f"lease of {lease.holder!r}"] if (lease := store.lease(run)) is not None else []),
+            *(
+                [f"lease of {lease.holder!r}"]
+                # A process that was killed behind its last commit can't give its lease up; nobody waits for it.
+                if (lease := store.lease(run)) is not None and not is_gone(lease.holder)
+                else []
+            ),
             *store.check(),
         ]
         return _Look(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,6 +153,11 @@ class StrikingStore(SqliteStore):
             assert when.edge != "recorded", "that is a listener's business"
             return self._cut(operations, slice(self._at, self._at + 1), when.edge)
 
+    def between_commits(self, strike: Callable[[], None]) -> None:
+        """Strike while no transaction is open: a process that is stopped in one keeps the file locked."""
+        with self._write_lock:
+            strike()
+
     def _placed(self, place: int, operation: Operation[object]) -> Operation[object]:
         def run(writes: object) -> object:
             self._at = place
@@ -191,4 +197,5 @@ def killed() -> None:
 
 def stopped() -> None:
     """Stop this process until somebody sends SIGCONT."""
-    os.kill(os.getpid(), signal.SIGSTOP)
+    # To this thread: one that is sent to the process may stop another thread first, and this one begins the next write.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.results import WorkResult
@@ -22,6 +22,7 @@ from orchestrator.core.proposal import proposal_sha256
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import RunState
 from orchestrator.run import answer, execute
+from orchestrator.shell.clock import SystemClock
 from orchestrator.shell.journal import Listener
 from orchestrator.shell.runs import create
 from orchestrator.shell.settings import Settings
@@ -67,11 +68,14 @@ class W5(Victim):
     nodes: int = W2_NODES
     median_s: float = W2_MEDIAN_S
     failing: float = 0.0
-    """Share of the sub-tasks whose first attempt fails."""
+    """Share of the sub-tasks that fail once, with a delay before the next attempt; once in every process."""
     searching: bool = False
     """Whether some of them make calls that are recorded."""
     asking: bool = False
     """Whether one of them is refused by every agent, until a person gives guidance."""
+
+    hurry: float = 1.0
+    """How many times shorter the delays of retries and between looks at the inbox are than in the product."""
 
     @property
     def load(self) -> Load:
@@ -99,6 +103,7 @@ class W5(Victim):
         shop = Workshop(
             settings=Settings(home=folder, lang="en"),
             store=MemoryStore(),
+            clock=HurriedClock(self.hurry),
             ids=FixedIds(),
             registry=registry,
             embedder=embedder,
@@ -139,6 +144,17 @@ class W5(Victim):
         return state
 
 
+class HurriedClock(SystemClock):
+    """The product's clock, but it sleeps shorter."""
+
+    def __init__(self, times: float) -> None:
+        self._times = times
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after a part of `seconds`."""
+        await super().sleep(seconds / self._times)
+
+
 def shop_notes(shop: Workshop) -> Path:
     """Return the folder of notes that a workshop has indexed."""
     (folder,) = shop._libraries
@@ -147,12 +163,13 @@ def shop_notes(shop: Workshop) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideWorker:
-    """Works as a load says; that a sub-task failed before is written down in the working directory."""
+    """Works as a load says; what is to fail fails once in every process."""
 
     load: Load
     notes: Notes
     searching: frozenset[str]
     asks: str | None
+    failed: set[str] = field(default_factory=set)
 
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
         """Wait as long as the load says, and hand over the sentence of the sub-task."""
@@ -163,15 +180,9 @@ class OutsideWorker:
         await asyncio.sleep(self.load.latency[node])
         if node == self.asks and not any(GUIDANCE in guard for guard in order.guards):
             raise WorkFailed("refused", "not without guidance")
-        if node in self.load.failing and not _failed_before(node):
+        if node in self.load.failing and node not in self.failed:
+            self.failed.add(node)
             raise WorkFailed("timeout", "fails once")
         return WorkResult(
             output=self.notes.outputs[node], candidate_complete=True, mode="scripted", path=order.path
         )
-
-
-def _failed_before(node: str) -> bool:
-    mark = Path(f"failed-{node}")
-    known = mark.exists()
-    mark.touch()
-    return known
