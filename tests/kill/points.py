@@ -182,9 +182,13 @@ def striking_listeners(when: When | None, strike: Callable[[], None]) -> list[Li
     if not (isinstance(when, AtEvent) and when.edge == "recorded"):
         return []
 
+    struck = False
+
     def listener(event: Event, state: RunState) -> None:
         del state
-        if when.fits(event.seq, event.body.type, getattr(event.body, "node", None)):
+        nonlocal struck
+        if not struck and when.fits(event.seq, event.body.type, getattr(event.body, "node", None)):
+            struck = True
             strike()
 
     return [listener]
