@@ -25,8 +25,9 @@ accepted and the next step. `error.code` is stable. After a `RefusedWrite` the c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from masks.language import Lang
 
@@ -225,32 +226,82 @@ class ArtefactCorrupted(StoreError):
 
 
 class StoreUnavailable(StoreError, OSError):
-    """Report that the store cannot do its work now; `location` says which store."""
+    """Report that the store cannot do its work now; `location` says which store.
+
+    `run` is the run that it stopped, `kept` the last event of it that is stored, both `None` where that is not known;
+    `step` is the command that goes on when the store works again.
+    """
 
     code = "store_unavailable"
 
     def __init__(self, location: str, *, en: str, zh: str) -> None:
         self.location = location
+        self.run: str | None = None
+        self.kept: int | None = None
+        self.step: str | None = None
         super().__init__(en=en, zh=zh)
+
+    def stopped(self, run: str, *, kept: int | None, step: str) -> Self:
+        """Add to the message which run was stopped, what is kept of it and how it goes on; only the first call does."""
+        if self.run is not None:
+            return self
+        self.run, self.kept, self.step = run, kept, step
+        what = ("", "") if kept is None else (f" up to event {kept}", f"（到第 {kept} 个事件为止）")
+        self._messages = {
+            "en": f"{self._messages['en']} Run {run!r} was stopped; what was committed{what[0]} is kept and is not "
+            f"done again. When the store works again, go on with `{step}`.",
+            "zh": f"{self._messages['zh']}运行 {run!r} 已停止；已提交的内容{what[1]}会保留，不会重做。"
+            f"存储恢复后，请用 `{step}` 继续。",
+        }
+        self.args = (self._messages["en"],)
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much room a store has, in bytes."""
+
+    size: int
+    """What its files take."""
+    free: int
+    """What is free on its disk."""
+    limit: int | None = None
+    """The size that was set for it; `None`: the disk is the limit."""
 
 
 class StoreFull(StoreUnavailable):
-    """Report that there is no room; the write is not there, everything before it is."""
+    """Report that there is no room; the write is not there, everything before it is. `room` says how much there is."""
 
     code = "store_full"
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, room: Room | None = None) -> None:
+        self.room = room
+        en, zh = _room_words(room)
         super().__init__(
             location,
             en=(
-                f"The run store {location!r} is full. Accepted: free space on its disk and below its size limit. Free "
-                "some space or raise the limit, then go on with `maskgrad resume RUN`; nothing committed is lost."
+                f"The run store {location!r} is full{en}. Accepted: free space on its disk and below its size limit. "
+                "Free some space or raise MASKGRAD_STORE_MB, then try again; nothing committed is lost."
             ),
             zh=(
-                f"运行存储 {location!r} 已满。可接受：磁盘有空间且未超过大小上限。请腾出空间或提高上限，"
-                "再用 `maskgrad resume RUN` 继续；已提交的内容不会丢失。"
+                f"运行存储 {location!r} 已满{zh}。可接受：磁盘有空间且未超过大小上限。请腾出空间或提高 "
+                "MASKGRAD_STORE_MB，然后重试；已提交的内容不会丢失。"
             ),
         )
+
+
+def _room_words(room: Room | None) -> tuple[str, str]:
+    if room is None:
+        return "", ""
+    limit = (
+        ("", "")
+        if room.limit is None
+        else (f", its limit is {room.limit:,}", f"，上限为 {room.limit:,} 字节")
+    )
+    return (
+        f": its files take {room.size:,} bytes{limit[0]}, and {room.free:,} bytes are free on its disk",
+        f"：其文件占用 {room.size:,} 字节{limit[1]}，磁盘剩余 {room.free:,} 字节",
+    )
 
 
 class StoreBusy(StoreUnavailable):

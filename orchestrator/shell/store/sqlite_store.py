@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import zlib
@@ -16,6 +17,7 @@ from orchestrator.shell.store.direct import DirectWrites
 from orchestrator.shell.store.errors import (
     ArtefactCorrupted,
     ArtefactMissing,
+    StoreBroken,
     StoreClosed,
     StoreUnavailable,
     UnknownRun,
@@ -35,6 +37,7 @@ from orchestrator.shell.store.rows import (
 )
 from orchestrator.shell.store.sqlite_connection import (
     CLOCK_FUNCTION,
+    FILES,
     SYSTEM_CLOCK,
     connect,
     prepare_file,
@@ -59,11 +62,13 @@ class SqliteStore(DirectWrites):
 
     def __init__(self, path: Path, *, clock: Clock | None = None, max_bytes: int | None = None) -> None:
         self._path = path
+        self._max_bytes = max_bytes
         self._clock = SYSTEM_CLOCK if clock is None else CLOCK_FUNCTION
         self._closed = False
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
         prepare_file(path)
+        self._file = _identity(path)
         try:
             self._writer = connect(path, clock=clock, max_bytes=max_bytes, read_only=False)
             try:
@@ -73,12 +78,26 @@ class SqliteStore(DirectWrites):
                 self._writer.close()
                 raise
         except sqlite3.Error as error:
-            raise translated(error, self.location) from error
+            raise self._translated(error) from error
 
     @property
     def location(self) -> str:
         """See `RunStore.location`."""
         return str(self._path)
+
+    def _translated(self, error: Exception) -> Exception:
+        return translated(error, self._path, self._max_bytes)
+
+    def _require_file(self) -> None:
+        """Raise `StoreClosed`, or `StoreBroken` when what was opened is not what a later process would open.
+
+        A file that was deleted can be written to as long as it is open, and all of it is gone then. A look costs about
+        a microsecond.
+        """
+        if self._closed:
+            raise StoreClosed(self.location)
+        if _identity(self._path) != self._file:
+            raise StoreBroken(self.location, "the file was deleted, moved or replaced while it was open")
 
     @staticmethod
     def _database(connection: sqlite3.Connection) -> Database:
@@ -87,12 +106,11 @@ class SqliteStore(DirectWrites):
     def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
         """See `RunStore.commit`."""
         with self._write_lock:
-            if self._closed:
-                raise StoreClosed(self.location)
+            self._require_file()
             try:
                 return self._commit_plainly(operations) or self._commit_with_savepoints(operations)
             except sqlite3.Error as error:
-                raise translated(error, self.location) from error
+                raise self._translated(error) from error
 
     def _writes(self) -> SqliteWrites:
         return SqliteWrites(self._writer, self._clock)
@@ -139,7 +157,7 @@ class SqliteStore(DirectWrites):
             self._writer.execute("RELEASE operation")
             if not isinstance(error, Exception):
                 raise
-            return Refused(error=translated(error, self.location))
+            return Refused(error=self._translated(error))
         self._writer.execute("RELEASE operation")
         return Committed(value=value)
 
@@ -156,12 +174,11 @@ class SqliteStore(DirectWrites):
 
     def _read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self._read_lock:
-            if self._closed:
-                raise StoreClosed(self.location)
+            self._require_file()
             try:
                 return self._reader.execute(sql, parameters).fetchall()
             except sqlite3.Error as error:
-                raise translated(error, self.location) from error
+                raise self._translated(error) from error
 
     def now(self) -> float:
         """See `StoreReads.now`."""
@@ -325,7 +342,7 @@ class SqliteStore(DirectWrites):
         )
 
     def _file_bytes(self) -> int:
-        files = (self._path.with_name(self._path.name + suffix) for suffix in ("", "-wal", "-shm"))
+        files = (self._path.with_name(self._path.name + suffix) for suffix in FILES)
         return sum(file.stat().st_size for file in files if file.exists())
 
     def check(self) -> tuple[str, ...]:
@@ -353,6 +370,15 @@ RUNS: Final = """
 CHECKPOINTS: Final = """
     SELECT thread_id, ns, checkpoint_id, parent_id, encoding, checkpoint, metadata FROM checkpoints
 """
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from one that is put in its place; `None` without a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
