@@ -47,7 +47,7 @@ from orchestrator.shell.lease_keeper import LeaseKeeper
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.runs import create, load
-from orchestrator.shell.store.errors import StoreUnavailable
+from orchestrator.shell.store.errors import StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.writer import Writer
 from orchestrator.shell.surroundings import check_versions, record_surroundings
@@ -124,8 +124,24 @@ async def execute(
 
     Raises `WrongState` for a run that is not approved, `NothingToDo` for a plan without a sub-task, `VersionsDiffer`
     unless `other_versions`, what `check_runnable` and `searched_folder` raise, `FolderNotFound`, `RunBusy` when another
-    process executes it, and what the store raises.
+    process executes it, and what the store raises: a `StoreUnavailable` (`StoreFull`, `StoreBroken`, `StoreBusy`) has
+    stopped the run as `stop` does, names it in `run` and the last event that is stored in `kept`. Call `execute` again
+    when the store works; what that comes to is what an undisturbed execution comes to.
     """
+    try:
+        return await _execute(shop, run, listeners, stop, other_versions)
+    except StoreUnavailable as error:
+        error.stopped(run, kept=_head(shop, run), step=f"maskgrad resume {run}")
+        raise
+
+
+async def _execute(
+    shop: Workshop,
+    run: RunId,
+    listeners: Sequence[Listener],
+    stop: asyncio.Event | None,
+    other_versions: bool,
+) -> RunState:
     state = load(shop.store, run)
     if state.status in ENDED:
         return state
@@ -138,6 +154,7 @@ async def execute(
     if folder is not None:
         # Before the lease: to index notes for the first time can take longer than it holds.
         shop.prepare(folder)
+    _give_up_left_lease(shop, run)
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
@@ -152,8 +169,26 @@ async def execute(
                 with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)):
                     return await executor.execute()
     finally:
-        with suppress(StoreUnavailable):  # it runs out by itself, and what ended the run must not be hidden
-            shop.store.release(lease)
+        # What ended the run must not be hidden: a lease that can't be given up now is given up at the next call, or
+        # runs out by itself.
+        shop.left_leases[run] = lease
+        with suppress(StoreUnavailable):
+            _give_up_left_lease(shop, run)
+
+
+def _give_up_left_lease(shop: Workshop, run: RunId) -> None:
+    lease = shop.left_leases.get(run)
+    if lease is not None:
+        shop.store.release(lease)
+        del shop.left_leases[run]
+
+
+def _head(shop: Workshop, run: RunId) -> int | None:
+    """The last event of a run that is stored; `None` when the store does not even say that."""
+    try:
+        return shop.store.head(run)
+    except StoreError:
+        return None
 
 
 def goal_of(text: str, sources: Sequence[Path], lang: Lang | None) -> Goal:

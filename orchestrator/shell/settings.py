@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import locale
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,12 @@ HOME: Final = "MASKGRAD_HOME"
 LANG: Final = "MASKGRAD_LANG"
 """Environment variable: `en` or `zh`, the language of everything that people read."""
 
+STORE_MB: Final = "MASKGRAD_STORE_MB"
+"""Environment variable: how large the run store may become, in megabytes; not set: as large as its disk."""
+
+_MEGABYTE: Final = 1_000_000
+_WHOLE: Final = re.compile(r"0*[1-9][0-9]{0,8}")
+
 
 class InvalidSetting(ValueError):
     """A setting with a value that is not accepted."""
@@ -32,6 +39,8 @@ class Settings:
     lang: Lang
     max_in_flight: int | None = None
     """Attempts in flight at a time; `None`: the scheduler's default."""
+    store_bytes: int | None = None
+    """How large the run store may become; `None`: as large as its disk."""
 
     @property
     def store_path(self) -> Path:
@@ -42,12 +51,13 @@ class Settings:
 def settings_from(environment: Mapping[str, str], *, lang: str | None = None) -> Settings:
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
 
-    Raises `InvalidSetting` for a language other than `en` or `zh`.
+    Raises `InvalidSetting` for a language other than `en` or `zh`, and for a size that is no whole number from 1.
     """
     home = environment.get(HOME)
     return Settings(
         home=Path(home).expanduser() if home else user_data_path("maskgrad", appauthor=False),
         lang=_language(lang or environment.get(LANG) or _of_locale(environment)),
+        store_bytes=_megabytes(environment.get(STORE_MB, "")),
     )
 
 
@@ -58,6 +68,16 @@ def _language(name: str) -> Lang:
     if short == "en" or short.startswith("en-"):
         return "en"
     raise InvalidSetting(f"language {name!r} is not supported; accepted: 'en' or 'zh' (--lang or {LANG})")
+
+
+def _megabytes(text: str) -> int | None:
+    if not text.strip():
+        return None
+    if not _WHOLE.fullmatch(text.strip()):
+        raise InvalidSetting(
+            f"store size {text!r} is not supported; accepted: a whole number of megabytes from 1 ({STORE_MB})"
+        )
+    return int(text) * _MEGABYTE
 
 
 def _of_locale(environment: Mapping[str, str]) -> str:

@@ -30,6 +30,7 @@ from masks.leaks.calibration import shipped_calibration
 from masks.leaks.detect import EmbeddingDetector
 from masks.leaks.labels import DomainLabeller
 from masks.ports import Embedder
+from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import FINISHED_CHANNEL, build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
@@ -47,6 +48,7 @@ from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.attempt_saver import AttemptSaver
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.ports import RunStore
+from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
 from orchestrator.verification.levels import StandardVerifier
@@ -102,6 +104,8 @@ class Workshop:
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
     verifier: Verifier | None = None
     """Overrides the check stage; `None`: the standard one over `fact_sources`."""
+    left_leases: dict[RunId, Lease] = field(default_factory=dict)
+    """Leases of runs that ended here and that the store could not give up: `orchestrator.run.execute` tries again."""
     _labeller: DomainLabeller | None = None
     _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
     _checks: CheckThreads = field(default_factory=CheckThreads)
@@ -196,7 +200,8 @@ def open_workshop(settings: Settings) -> Workshop:
     not fit.
     """
     registry = registry_in(settings.home)
-    return Workshop(settings=settings, store=SqliteStore(settings.store_path), registry=registry)
+    store = SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
+    return Workshop(settings=settings, store=store, registry=registry)
 
 
 def _priorities(state: RunState) -> Mapping[NodeId, float]:

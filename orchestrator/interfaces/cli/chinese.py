@@ -30,6 +30,9 @@ _FORMS: Final[Mapping[str, str]] = {
     r"language (.+) is not supported; accepted: (.+) or (.+) \((.+) or (.+)\)": (
         r"不支持语言 \1；可接受：\2 或 \3（\4 或 \5）"
     ),
+    r"store size (.+) is not supported; accepted: a whole number of megabytes from 1 \((.+)\)": (
+        r"不支持存储大小 \1；可接受：从 1 开始的整数，单位为兆字节（\2）"
+    ),
 }
 """Forms of English messages, each with its Chinese."""
 

@@ -141,11 +141,12 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None, args: Seq
     if kind is None:
         return _internal(error, lang, home)
     code = _code(error)
+    step = error.step if isinstance(error, StoreUnavailable) else None
     return Failure(
         kind=kind,
         code=code,
         message=filled(_message(error, lang), args),
-        hint=filled_hint(_next_step(code, kind, args)[lang], args),
+        hint=step or filled_hint(_next_step(code, kind, args)[lang], args),
         retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
         exit=EXIT_OF_KIND[kind],
     )

@@ -22,7 +22,7 @@ def open_store(settings: Settings) -> RunStore:
     """Return the run store of `settings`; raises `StoreUnavailable` when it can't be opened."""
     from orchestrator.shell.store.sqlite_store import SqliteStore
 
-    return SqliteStore(settings.store_path)
+    return SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
 
 
 def open_desk(settings: Settings, store: RunStore) -> Desk:

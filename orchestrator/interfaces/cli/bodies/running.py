@@ -21,7 +21,7 @@ from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_wor
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.shell.store.errors import UnknownRun
+from orchestrator.shell.store.errors import StoreUnavailable, UnknownRun
 
 APPROVED_UNSEEN: Final = "--approve"
 """How an approval by `run --approve` stands in the log."""
@@ -44,6 +44,16 @@ def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -
     state = _opened(session, draft, again=again)
     if state.status in ENDED:
         return _ended_before(session, state)
+    try:
+        return _decided_and_executed(session, state, approve=approve)
+    except StoreUnavailable as error:
+        # The run exists: the same command with its goal would draft it again.
+        option = " --approve" if approve else ""
+        error.stopped(state.run, kept=state.seq, step=f"maskgrad run {state.run}{option}")
+        raise
+
+
+def _decided_and_executed(session: Session, state: RunState, *, approve: bool) -> Result:
     if state.status == "reviewing":
         check_task(proposal_of(state))
         if approve:
