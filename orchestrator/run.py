@@ -142,6 +142,7 @@ async def _execute(
     stop: asyncio.Event | None,
     other_versions: bool,
 ) -> RunState:
+    _give_up_left_lease(shop, run)
     state = load(shop.store, run)
     if state.status in ENDED:
         return state
@@ -154,7 +155,6 @@ async def _execute(
     if folder is not None:
         # Before the lease: to index notes for the first time can take longer than it holds.
         shop.prepare(folder)
-    _give_up_left_lease(shop, run)
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
         async with Writer(shop.store) as writer:
@@ -169,18 +169,20 @@ async def _execute(
                 with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)):
                     return await executor.execute()
     finally:
-        # What ended the run must not be hidden: a lease that can't be given up now is given up at the next call, or
-        # runs out by itself.
         shop.left_leases[run] = lease
-        with suppress(StoreUnavailable):
-            _give_up_left_lease(shop, run)
+        _give_up_left_lease(shop, run)
 
 
 def _give_up_left_lease(shop: Workshop, run: RunId) -> None:
+    """Give up what an execution in this process left. A store that can't: the next call tries again, or it runs out.
+
+    What ended the run must not be hidden by that.
+    """
     lease = shop.left_leases.get(run)
     if lease is not None:
-        shop.store.release(lease)
-        del shop.left_leases[run]
+        with suppress(StoreUnavailable):
+            shop.store.release(lease)
+            del shop.left_leases[run]
 
 
 def _head(shop: Workshop, run: RunId) -> int | None:
