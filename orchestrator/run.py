@@ -81,8 +81,8 @@ def submit(
     """Draft a run for the goal `text` over the folder in `sources`; return it in review.
 
     `lang` is the goal's language, found from its text when it is `None`. Raises `EmptyGoal`, `FolderNotFound`,
-    `NoNotes` for a folder without any, `SeveralSources`, `SourcesMissing` when the plan has something to search and
-    there is no folder, `UnknownDomain` (for a forbidden domain) and what the store raises.
+    `FolderUnreadable`, `NoNotes` for a folder without any, `SeveralSources`, `SourcesMissing` when the plan has
+    something to search and there is no folder, `UnknownDomain` (for a forbidden domain) and what the store raises.
     """
     goal = goal_of(text, sources, lang)
     folder = one_folder(goal)
@@ -123,10 +123,10 @@ async def execute(
     whatever its masks mean under this one.
 
     Raises `WrongState` for a run that is not approved, `NothingToDo` for a plan without a sub-task, `VersionsDiffer`
-    unless `other_versions`, what `check_runnable` and `searched_folder` raise, `FolderNotFound`, `RunBusy` when another
-    process executes it, and what the store raises: a `StoreUnavailable` (`StoreFull`, `StoreBroken`, `StoreBusy`) has
-    stopped the run as `stop` does, names it in `run` and the last event that is stored in `kept`. Call `execute` again
-    when the store works; what that comes to is what an undisturbed execution comes to.
+    unless `other_versions`, what `check_runnable` and `searched_folder` raise, `FolderNotFound`, `FolderUnreadable`,
+    `RunBusy` when another process executes it, and what the store raises: a `StoreUnavailable` (`StoreFull`,
+    `StoreBroken`, `StoreBusy`) has stopped the run as `stop` does, names it in `run` and the last event that is stored
+    in `kept`. Call `execute` again when the store works; what that comes to is what an undisturbed execution comes to.
     """
     try:
         return await _execute(shop, run, listeners, stop, other_versions)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -68,6 +69,21 @@ class FolderNotFound(FileNotFoundError):
         )
 
 
+class FolderUnreadable(PermissionError):
+    """The system refuses to list the folder of sources; `reason` is what it says.
+
+    Raised by `read_folder`; give the folder the rights that are missing, or name another one.
+    """
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        self.folder = folder
+        self.reason = reason
+        super().__init__(
+            f"sources folder {str(folder)!r} can't be read ({reason}); allow yourself to list it and to read its "
+            f"files, or give another folder with {', '.join(NOTE_SUFFIXES)} files"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
     """The text of a file and how it was decoded."""
@@ -75,7 +91,9 @@ class Decoded:
     text: str
     encoding: str
     note: str | None = None
-    """Set when the encoding was guessed."""
+    """A remark for people: that the encoding was guessed, that control characters were replaced."""
+    guessed: bool = False
+    """Whether nothing but its plausibility speaks for the encoding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +106,8 @@ class Document:
     encoding: str = "utf-8"
     note: str | None = None
     """A remark for people, e.g. that the encoding was guessed."""
+    guessed: bool = False
+    """Whether the encoding was guessed."""
     line_starts: tuple[int, ...] = (0,)
     """Offset of the first character of each line, ascending."""
 
@@ -145,22 +165,34 @@ def read_folder(folder: Path | str, *, now: Callable[[], datetime] | None = None
 
     Files whose names say that they are copies come last: of two equal texts the first one is cited.
     `now` gives the time for `retrieved_at` (default: the system's clock). Hidden files and folders are left out.
-    Raises `FolderNotFound` if `folder` is no existing folder.
+    Raises `FolderNotFound` if `folder` is no existing folder, and `FolderUnreadable` if the system does not list it.
     """
     root = Path(folder)
-    if not root.is_dir():
-        raise FolderNotFound(root)
+    require_folder(root)
     moment = (now or _utc_now)().astimezone(UTC).isoformat(timespec="seconds")
     documents: list[Document] = []
     skipped: list[Skip] = []
     inside = root.resolve()
-    for path in _visible_files(root):
+    for path in _visible_files(root, skipped):
         outcome = _read_note(root, inside, path, moment)
         if isinstance(outcome, Skip):
             skipped.append(outcome)
         else:
             documents.append(outcome)
     return Corpus(documents=tuple(documents), skipped=tuple(skipped))
+
+
+def require_folder(folder: Path) -> None:
+    """Raise `FolderNotFound` unless `folder` is a folder, and `FolderUnreadable` unless the system lists it."""
+    try:
+        if not folder.is_dir():
+            raise FolderNotFound(folder)
+        with os.scandir(folder):
+            pass
+    except FolderNotFound:
+        raise
+    except OSError as error:
+        raise FolderUnreadable(folder, _said(error)) from error
 
 
 def document_from_text(
@@ -220,7 +252,7 @@ def _decoded(data: bytes) -> Decoded | None:
         # A byte below 128 is ASCII in GB18030; in UTF-16 it is half of any character.
         plain = text if text is None or encoding != "gb18030" else _ASCII_CONTROL.sub("", text)
         if text is not None and plain is not None and _plausible_guess(plain):
-            return Decoded(text=text, encoding=encoding, note=f"encoding guessed: {encoding}")
+            return Decoded(text=text, encoding=encoding, note=f"encoding guessed: {encoding}", guessed=True)
     return None
 
 
@@ -241,9 +273,19 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _visible_files(root: Path) -> Iterator[Path]:
+def _said(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _visible_files(root: Path, skipped: list[Skip]) -> Iterator[Path]:
+    """Yield the files below `root`; a folder below it that the system does not list goes to `skipped`."""
     found: list[Path] = []
-    for folder, names, files in os.walk(root, followlinks=False):
+
+    def skip(error: OSError) -> None:
+        path = Path(error.filename).relative_to(root).as_posix()
+        skipped.append(Skip(path=path, reason="unreadable", detail=f"the folder: {_said(error)}"))
+
+    for folder, names, files in os.walk(root, followlinks=False, onerror=skip):
         names[:] = [name for name in names if not name.startswith(".")]
         found.extend(Path(folder) / name for name in files if not name.startswith("."))
         # A linked folder is not walked; naming it is better than silence.
@@ -267,13 +309,18 @@ def _read_note(root: Path, inside: Path, path: Path, moment: str) -> Document | 
         if not path.name.lower().endswith(NOTE_SUFFIXES):
             detail = f"read are files named {', '.join(f'*{suffix}' for suffix in NOTE_SUFFIXES)}"
             return Skip(path=relative, reason="unsupported_type", detail=detail)
-        size = path.stat().st_size
-        if size > MAX_NOTE_BYTES:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            # To read a pipe can take forever.
+            return Skip(path=relative, reason="unsupported_type", detail="no regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_NOTE_BYTES + 1) if found.st_size <= MAX_NOTE_BYTES else b""
+        if found.st_size > MAX_NOTE_BYTES or len(data) > MAX_NOTE_BYTES:
+            size = max(found.st_size, len(data))
             detail = f"{size} bytes; notes of up to {MAX_NOTE_BYTES} bytes are read"
             return Skip(path=relative, reason="too_large", detail=detail)
-        data = path.read_bytes()
     except OSError as error:
-        return Skip(path=relative, reason="unreadable", detail=error.strerror or str(error))
+        return Skip(path=relative, reason="unreadable", detail=_said(error))
     return _document_of_bytes(relative, data, moment)
 
 
@@ -297,6 +344,7 @@ def _document_of_bytes(relative: str, data: bytes, moment: str) -> Document | Sk
         text=document.text,
         encoding=decoded.encoding,
         note=decoded.note,
+        guessed=decoded.guessed,
         line_starts=document.line_starts,
     )
 
@@ -331,6 +379,7 @@ __all__ = [
     "Decoded",
     "Document",
     "FolderNotFound",
+    "FolderUnreadable",
     "Skip",
     "SkipReason",
     "SourceId",
@@ -338,5 +387,6 @@ __all__ = [
     "document_from_text",
     "line_starts",
     "read_folder",
+    "require_folder",
     "title_of",
 ]

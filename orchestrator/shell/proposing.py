@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +15,7 @@ from agents.planning.embedded import PlanOptions, plan_goal
 from agents.planning.roster_design import DesignedRoster, choose_roster, design_roster
 from agents.prompts import PROMPT_VERSION
 from agents.retrieval.library import NotesLibrary
-from agents.retrieval.reading import SkipReason
+from agents.retrieval.reading import Skip, SkipReason
 from agents.roster import Roster
 from agents.spec import AgentSpec, ModelPolicy
 from graphs.contract import Goal, Lang, Limits, TaskContract
@@ -34,6 +35,9 @@ SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
     "unknown_encoding": "编码无法识别",
 }
 """Why a file is not read, in Chinese; in English the reason's name is shown."""
+
+LISTED_FILES: Final = 20
+"""Files that the review names one by one; of more it says how many there are and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Prop
         envelope=Envelope(),
         mask_origins=designed.mask_origins,
         candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
-        notes=(*planned.notes, *_skips(library, goal.lang)),
+        notes=(*planned.notes, *_of_the_files(library, goal.lang)),
     )
 
 
@@ -130,10 +134,35 @@ def _roster(
     )
 
 
-def _skips(library: NotesLibrary | None, lang: Lang) -> Sequence[str]:
-    """Files that were not read are said in the review, before anybody relies on the notes being whole."""
+def _of_the_files(library: NotesLibrary | None, lang: Lang) -> Sequence[str]:
+    """Say in the review what was not read, and what was read by a guess, before anybody relies on the notes."""
     if library is None:
         return ()
-    if lang == "zh":
-        return tuple(f"未读取：{skip.path}（{SKIP_REASONS[skip.reason]}）" for skip in library.corpus.skipped)
-    return tuple(f"not read: {skip.path} ({skip.reason})" for skip in library.corpus.skipped)
+    corpus = library.corpus
+    guessed = [f"{document.path} ({document.encoding})" for document in corpus.documents if document.guessed]
+    return (*_skips(corpus.skipped, lang), *_guesses(guessed, lang))
+
+
+def _skips(skipped: Sequence[Skip], lang: Lang) -> Iterator[str]:
+    for skip in skipped[:LISTED_FILES]:
+        if lang == "zh":
+            yield f"未读取：{skip.path}（{SKIP_REASONS[skip.reason]}）"
+        else:
+            yield f"not read: {skip.path} ({skip.reason})"
+    rest = Counter(skip.reason for skip in skipped[LISTED_FILES:])
+    if rest and lang == "zh":
+        why = "、".join(f"{SKIP_REASONS[reason]} {number} 个" for reason, number in rest.most_common())
+        yield f"未读取：另有 {rest.total()} 个文件（{why}）"
+    elif rest:
+        why = ", ".join(f"{number} {reason}" for reason, number in rest.most_common())
+        yield f"not read: {rest.total()} more files ({why})"
+
+
+def _guesses(guessed: Sequence[str], lang: Lang) -> Iterator[str]:
+    more = len(guessed) - LISTED_FILES
+    if guessed and lang == "zh":
+        rest = f"，另有 {more} 个" if more > 0 else ""
+        yield f"编码为推测，请核对引文：{'、'.join(guessed[:LISTED_FILES])}{rest}"
+    elif guessed:
+        rest = f", {more} more" if more > 0 else ""
+        yield f"read by a guess of the encoding, look at the quotes: {', '.join(guessed[:LISTED_FILES])}{rest}"

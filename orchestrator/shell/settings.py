@@ -56,9 +56,14 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
     home = environment.get(HOME)
     return Settings(
         home=Path(home).expanduser() if home else user_data_path("maskgrad", appauthor=False),
-        lang=_language(lang or environment.get(LANG) or _of_locale(environment)),
+        lang=lang_from(environment, lang=lang),
         store_bytes=_megabytes(environment.get(STORE_MB, "")),
     )
+
+
+def lang_from(environment: Mapping[str, str], *, lang: str | None = None) -> Lang:
+    """Return the language alone, see `settings_from`; raises `InvalidSetting` for one other than `en` or `zh`."""
+    return _language(lang or environment.get(LANG) or _of_locale(environment))
 
 
 def _language(name: str) -> Lang:

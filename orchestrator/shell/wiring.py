@@ -124,7 +124,7 @@ class Workshop:
         return self._labeller
 
     def library(self, folder: Path) -> NotesLibrary:
-        """Return the notes below `folder` as they are now; raises `FolderNotFound`.
+        """Return the notes below `folder` as they are now; raises `FolderNotFound` and `FolderUnreadable`.
 
         They are read each time and searched by the same index as long as they say the same: what is costly is the
         embedder's work on them.
@@ -148,7 +148,7 @@ class Workshop:
         self._checks.close()
 
     def prepare(self, folder: Path) -> None:
-        """Read and index the notes below `folder`, unless that was done; raises `FolderNotFound`."""
+        """Read and index the notes below `folder`, unless that was done; raises as `library` does."""
         _ = self.library(folder).index
 
     def executor(self, writer: Writer, journal: Journal, folder: Path | None) -> RunExecutor:

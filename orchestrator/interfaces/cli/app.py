@@ -27,7 +27,7 @@ from orchestrator.interfaces.cli.results import write_failure
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import Streams, prepare_streams
 from orchestrator.interfaces.cli.usage import COMMAND_LINE_ERROR, usage_failure
-from orchestrator.shell.settings import InvalidSetting, settings_from
+from orchestrator.shell.settings import InvalidSetting, lang_from, settings_from
 
 if TYPE_CHECKING:
     from orchestrator.interfaces.cli.results import Failure
@@ -105,7 +105,7 @@ def _refuse(
     from orchestrator.interfaces.cli.failures import failure_of
 
     try:
-        lang = settings_from(environment).lang
+        lang = lang_from(environment)
     except InvalidSetting:
         lang = "en"
     failure = failure_of(error, lang, home=None)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from agents.planning.embedded import EmptyGoal
-from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound
+from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound, FolderUnreadable
 from agents.roster import UnknownAgent
 from graphs.editing.errors import EditError
 from masks.errors import MaskError, UnknownDomain
@@ -79,6 +79,7 @@ _HINTS: Final[Mapping[ErrorKind, Mapping[Lang, str]]] = {
 _CODES: Final[Mapping[type[BaseException], str]] = {
     EmptyGoal: "empty_goal",
     FolderNotFound: "folder_not_found",
+    FolderUnreadable: "folder_unreadable",
     InvalidAnswer: "invalid_answer",
     InvalidSetting: "invalid_setting",
     UnknownAgent: "unknown_agent",
@@ -90,6 +91,10 @@ _CODES: Final[Mapping[type[BaseException], str]] = {
 _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "empty_goal": {"en": "maskgrad plan GOAL --sources FOLDER", "zh": "maskgrad plan 目标 --sources 文件夹"},
     "folder_not_found": {
+        "en": "maskgrad plan GOAL --sources FOLDER",
+        "zh": "maskgrad plan 目标 --sources 文件夹",
+    },
+    "folder_unreadable": {
         "en": "maskgrad plan GOAL --sources FOLDER",
         "zh": "maskgrad plan 目标 --sources 文件夹",
     },
@@ -119,6 +124,10 @@ _HINTS_ON_RUNS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "folder_not_found": {
         "en": "put the folder back and run: maskgrad resume RUN; or give the run up: maskgrad cancel RUN",
         "zh": "请将文件夹放回原处后运行：maskgrad resume RUN；或放弃该运行：maskgrad cancel RUN",
+    },
+    "folder_unreadable": {
+        "en": "make the folder readable and run: maskgrad resume RUN; or give the run up: maskgrad cancel RUN",
+        "zh": "请使该文件夹可读后运行：maskgrad resume RUN；或放弃该运行：maskgrad cancel RUN",
     },
 }
 """The next step of single errors where the command line names a run: it has its folder and can get no other one."""
@@ -163,7 +172,14 @@ def kind_of(error: BaseException) -> ErrorKind | None:
     match error:
         case Problem():
             return error.kind
-        case UnknownRun() | UnknownRequest() | UnknownDomain() | UnknownAgent() | FolderNotFound():
+        case (
+            UnknownRun()
+            | UnknownRequest()
+            | UnknownDomain()
+            | UnknownAgent()
+            | FolderNotFound()
+            | FolderUnreadable()
+        ):
             return "not_found"
         case InvalidProposal() | EditError():
             return "invalid"
@@ -221,6 +237,12 @@ def _message(error: BaseException, lang: Lang) -> str:
             what = "不是文件夹" if error.folder.exists() else "不存在"
             suffixes = "、".join(NOTE_SUFFIXES)
             return f"资料文件夹 {str(error.folder)!r} {what}；请给出含有 {suffixes} 文件的文件夹，或新建一个并放入笔记"
+        case FolderUnreadable() if lang == "zh":
+            suffixes = "、".join(NOTE_SUFFIXES)
+            return (
+                f"无法读取资料文件夹 {str(error.folder)!r}（{error.reason}）；请允许列出该文件夹并读取其中的文件，"
+                f"或给出另一个含有 {suffixes} 文件的文件夹"
+            )
         case UnknownAgent() if lang == "zh":
             return f"名册中没有 agent {error.agent!r}；可用 `maskgrad show RUN` 查看名册"
         case UnreadableEvent() | BrokenLog() if lang == "zh":

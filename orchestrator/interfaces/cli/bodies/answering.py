@@ -65,7 +65,13 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
             f"written down; nobody executes the run now. Go on with: maskgrad resume {run}",
             f"已记录；当前没有进程执行该运行。请继续：maskgrad resume {run}",
         )
-    data = {**run_document(state), "answered": request, "choice": typed.choice, "executed": lease is not None}
+    interrupted = lease is None and state.status == "running"
+    data = {
+        **run_document(state, interrupted=interrupted),
+        "answered": request,
+        "choice": typed.choice,
+        "executed": lease is not None,
+    }
     return Result(data=data, notes=(note,))
 
 

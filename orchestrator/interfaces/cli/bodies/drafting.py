@@ -25,8 +25,9 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     """Draft a run and return it in review.
 
     With a file, revision 1 is the planner's and revision 2 the file's; nothing is created when the file has errors.
-    Raises `EmptyGoal`, `FolderNotFound`, `UnknownDomain`, `DesignError`, `SourcesMissing` for a plan that searches
-    without a folder, `SeveralSources`, `InvalidProposal` and `NotFound` for a file, and what the store raises.
+    Raises `EmptyGoal`, `FolderNotFound`, `FolderUnreadable`, `UnknownDomain`, `DesignError`, `SourcesMissing` for a
+    plan that searches without a folder, `SeveralSources`, `InvalidProposal` and `NotFound` for a file, and what the
+    store raises.
     """
     if draft.file is not None:
         return _from_file(session, draft)

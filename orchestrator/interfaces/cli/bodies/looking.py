@@ -29,6 +29,11 @@ def living_lease(session: Session, run: RunId) -> Lease | None:
     return None if lease is None or is_gone(lease.holder) else lease
 
 
+def is_interrupted(session: Session, state: RunState) -> bool:
+    """Tell whether nobody executes a run that its log says is running: a crash, a full store or Ctrl-C ended that."""
+    return state.status == "running" and living_lease(session, state.run) is None
+
+
 def holder_name(holder: str) -> str:
     """Return what people need of a holder's name: machine and process, without what tells processes apart.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from orchestrator.core.report import report_json
 from orchestrator.core.state import ENDED, RunState
+from orchestrator.interfaces.cli.bodies.looking import is_interrupted
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.showing import state_lines
 from orchestrator.interfaces.cli.bodies.summaries import is_rejected, node_documents, plan_anew, run_document
@@ -16,15 +17,16 @@ from orchestrator.interfaces.cli.session import Session
 
 
 def outcome_of(session: Session, state: RunState) -> Result:
-    """Return what a run came to: its report, or where it stands and how it goes on."""
+    """Return what a run came to: its report, or where it stands and how it goes on; nobody executes it any more."""
+    interrupted = is_interrupted(session, state)
     report = delivered(session, state)
     text = (
-        "\n".join(state_lines(session, state, None))
+        "\n".join(state_lines(session, state, None, interrupted=interrupted))
         if report is None
         else report_text(report, session.registry)
     )
     data = {
-        **run_document(state),
+        **run_document(state, interrupted=interrupted),
         "nodes": node_documents(state),
         "report": report_json(report) if report is not None else None,
     }

@@ -30,11 +30,12 @@ def show(session: Session, run: str) -> Result:
     holder = lease.holder if lease is not None else None
     report = delivered(session, state)
     # A report lists what is missing itself.
-    lines = state_lines(session, state, holder, gaps=report is None)
+    interrupted = holder is None and state.status == "running"
+    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     document = {
-        **run_document(state),
+        **run_document(state, interrupted=interrupted),
         "holder": holder,
         "changes_requested": list(requested_changes(session, state)),
         "nodes": node_documents(state),
@@ -44,12 +45,22 @@ def show(session: Session, run: str) -> Result:
     return Result(data=document, text="\n".join(lines), notes=notes)
 
 
-def state_lines(session: Session, state: RunState, holder: str | None, *, gaps: bool = True) -> list[str]:
-    """Return a run's state for people; `gaps` tells whether to list what is missing."""
+def state_lines(
+    session: Session,
+    state: RunState,
+    holder: str | None,
+    *,
+    gaps: bool = True,
+    interrupted: bool = False,
+) -> list[str]:
+    """Return a run's state for people.
+
+    `gaps` tells whether to list what is missing, `interrupted` that nobody executes it although it is running.
+    """
     lang = session.lang
     goal = state.created.goal if state.created is not None else ""
     lines = [
-        f"{state.run}  {status_words(state.status, lang)}  #{state.seq}",
+        f"{state.run}  {status_words(state.status, lang, interrupted=interrupted)}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
     ]
     if state.status == "reviewing":

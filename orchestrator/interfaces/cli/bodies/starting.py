@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agents.retrieval.reading import FolderNotFound
+from agents.retrieval.reading import require_folder
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
@@ -75,8 +75,7 @@ def _refuse(session: Session, draft: Draft) -> None:
     for domain in draft.forbid:
         session.registry.resolve(domain)
     for folder in draft.sources if len(draft.sources) == 1 else ():
-        if not Path(folder).expanduser().is_dir():
-            raise FolderNotFound(Path(folder).expanduser().resolve())
+        require_folder(Path(folder).expanduser().resolve())
 
 
 def _refuse_beside_file(draft: Draft) -> None:

@@ -41,9 +41,13 @@ NODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
 """The states of a sub-task in words."""
 
 
-def status_words(status: RunStatus, lang: Lang) -> str:
-    """Return a run's state in words."""
-    return pick(lang, *STATUS_WORDS[status])
+INTERRUPTED: Final = ("interrupted", "已中断")
+"""The state of a run that nobody executes although its log says that it is running."""
+
+
+def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False) -> str:
+    """Return a run's state in words; `interrupted` tells that nobody executes it."""
+    return pick(lang, *(INTERRUPTED if interrupted and status == "running" else STATUS_WORDS[status]))
 
 
 def approval_of(state: RunState) -> str | None:
@@ -84,12 +88,13 @@ def plan_anew(state: RunState) -> str:
     )
 
 
-def run_document(state: RunState) -> dict[str, Any]:
-    """Return a run as a JSON object."""
+def run_document(state: RunState, *, interrupted: bool = False) -> dict[str, Any]:
+    """Return a run as a JSON object; `interrupted` tells that nobody executes it although it is running."""
     counts = state.counts
     return {
         "run": state.run,
         "status": state.status,
+        "interrupted": interrupted,
         "seq": state.seq,
         "goal": state.created.goal if state.created is not None else None,
         "revision": state.proposal.revision if state.proposal is not None else None,
