@@ -313,15 +313,21 @@ def _read_note(root: Path, inside: Path, path: Path, moment: str) -> Document | 
         if not stat.S_ISREG(found.st_mode):
             # To read a pipe can take forever.
             return Skip(path=relative, reason="unsupported_type", detail="no regular file")
-        with path.open("rb") as file:
-            data = file.read(MAX_NOTE_BYTES + 1) if found.st_size <= MAX_NOTE_BYTES else b""
-        if found.st_size > MAX_NOTE_BYTES or len(data) > MAX_NOTE_BYTES:
-            size = max(found.st_size, len(data))
+        data = _content(path, found.st_size) if found.st_size <= MAX_NOTE_BYTES else b""
+        size = max(found.st_size, len(data))
+        if size > MAX_NOTE_BYTES:
             detail = f"{size} bytes; notes of up to {MAX_NOTE_BYTES} bytes are read"
             return Skip(path=relative, reason="too_large", detail=detail)
     except OSError as error:
         return Skip(path=relative, reason="unreadable", detail=_said(error))
     return _document_of_bytes(relative, data, moment)
+
+
+def _content(path: Path, size: int) -> bytes:
+    """Return the bytes of a file that had `size` bytes; of one that is growing no more than one beyond the limit."""
+    with path.open("rb") as file:
+        data = file.read(size + 1)
+        return data if len(data) <= size else data + file.read(max(0, MAX_NOTE_BYTES + 1 - len(data)))
 
 
 def _document_of_bytes(relative: str, data: bytes, moment: str) -> Document | Skip:

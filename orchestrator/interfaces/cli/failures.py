@@ -132,6 +132,11 @@ _HINTS_ON_RUNS: Final[Mapping[str, Mapping[Lang, str]]] = {
 }
 """The next step of single errors where the command line names a run: it has its folder and can get no other one."""
 
+_CORRECT_THE_FILE: Final[Mapping[Lang, str]] = {
+    "en": "correct the file and give the same command again; no run was made",
+    "zh": "请修正该文件后重新执行同一命令；尚未创建运行",
+}
+
 
 @runtime_checkable
 class _Bilingual(Protocol):
@@ -164,6 +169,8 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None, args: Seq
 def _next_step(code: str, kind: ErrorKind, args: Sequence[str]) -> Mapping[Lang, str]:
     if code in _HINTS_ON_RUNS and run_named(args) is not None:
         return _HINTS_ON_RUNS[code]
+    if kind == "invalid" and args[:1] and args[0] in ("plan", "run"):
+        return _CORRECT_THE_FILE
     return _CLOSER_HINTS.get(code, _HINTS[kind])
 
 
