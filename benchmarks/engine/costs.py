@@ -24,7 +24,7 @@ from benchmarks.engine.peers import run_langgraph
 from benchmarks.engine.sizes import Sizes
 from graphs.contract import Lang
 from orchestrator.shell import executor, wiring
-from orchestrator.shell.attempt_graph import STAGES, build_attempt_graph
+from orchestrator.shell.attempt_graph import CONTEXT, STAGES, build_attempt_graph
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.store.sqlite_store import SqliteStore
@@ -128,12 +128,11 @@ class BareGraph:
 class DirectGraph:
     """Stands for the compiled attempt graph: calls its stages one after the other, without LangGraph."""
 
-    async def ainvoke(self, start: Any, config: Any, *, context: Any, **_: Any) -> Any:
+    async def ainvoke(self, start: Any, config: Any, **_: Any) -> Any:
         """Return what the last stage does."""
-        del config
         value = start
         for _name, stage, _source, _target in STAGES:
-            value = await stage(value, context)
+            value = await stage(value, config["configurable"][CONTEXT])
         return value
 
 

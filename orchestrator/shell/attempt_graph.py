@@ -9,7 +9,9 @@ comes in through the context and is never checkpointed. Within one process a res
     check   leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
 
 The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in its input in a step of
-its own and translates every value from and to a dict, which made LangGraph's part of an attempt dearer by half.
+its own and translates every value from and to a dict, which made LangGraph's part of an attempt dearer by half. For
+the same reason a stage writes its channel itself instead of being followed by a writer: the two would make a sequence,
+which opens a task and a callback manager for each of its steps.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import NodeBuilder, Pregel
-from langgraph.runtime import get_runtime
 from pydantic import TypeAdapter
 
 import orchestrator.shell.langgraph_env  # noqa: F401 - sets the environment before LangGraph is imported
@@ -38,6 +39,10 @@ RECURSION_LIMIT: Final = 50
 WORK_RESULT = TypeAdapter(WorkResult)
 
 
+CONTEXT: Final = "__maskgrad_attempt"
+"""Where the `AttemptContext` stands in a config's `configurable`. LangGraph keeps names that begin so out of a
+checkpoint's metadata."""
+
 START_CHANNEL: Final = "start"
 """Whatever is written to it starts `work`; nothing of it is kept."""
 RESULT_CHANNEL: Final = "result"
@@ -45,7 +50,7 @@ RESULT_CHANNEL: Final = "result"
 FINISHED_CHANNEL: Final = "finished"
 """Set after `check`. What the attempt came to is in `HandedOn`, and in the event that ends the attempt."""
 
-AttemptGraph = Pregel[Any, "AttemptContext", Any, Any]
+AttemptGraph = Pregel[Any, Any, Any, Any]
 
 
 class Made(NamedTuple):
@@ -98,12 +103,9 @@ class AttemptContext:
 
 
 def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
-    """Return the graph; each attempt runs it on a thread of its own, with any input."""
+    """Return the graph; each attempt runs it on a thread of its own, with any input and its context in `CONTEXT`."""
     return Pregel(
-        nodes={
-            name: NodeBuilder().subscribe_only(source).do(_Stage(stage)).write_to(target).build()
-            for name, stage, source, target in STAGES
-        },
+        nodes={name: _node(stage, source, target) for name, stage, source, target in STAGES},
         channels={
             START_CHANNEL: EphemeralValue(bool),
             RESULT_CHANNEL: LastValue(str),
@@ -111,17 +113,24 @@ def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
         },
         input_channels=START_CHANNEL,
         output_channels=FINISHED_CHANNEL,
-        context_schema=AttemptContext,
         checkpointer=saver,
         name="attempt",
     )
 
 
-class _Stage(Runnable[Any, Any]):
-    """A stage as LangGraph calls it."""
+def _node(stage: Callable[[Any, AttemptContext], Awaitable[Any]], source: str, target: str) -> Any:
+    (write,) = NodeBuilder().write_to(target).build().writers
+    return NodeBuilder().subscribe_only(source).do(_Stage(stage, write)).build().copy({"writers": []})
 
-    def __init__(self, stage: Callable[[Any, AttemptContext], Awaitable[Any]]) -> None:
+
+class _Stage(Runnable[Any, Any]):
+    """A stage as LangGraph calls it: it writes what it returns to its channel."""
+
+    def __init__(
+        self, stage: Callable[[Any, AttemptContext], Awaitable[Any]], write: Runnable[Any, Any]
+    ) -> None:
         self._stage = stage
+        self._write = write
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Raise `NotImplementedError`: attempts run on an event loop."""
@@ -129,8 +138,10 @@ class _Stage(Runnable[Any, Any]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """Run the stage on what stands in its channel, with the context of the attempt."""
-        del config, kwargs
-        return await self._stage(input, get_runtime(AttemptContext).context)
+        del kwargs
+        assert config is not None, "LangGraph calls a stage with a config"
+        made = await self._stage(input, config["configurable"][CONTEXT])
+        return await self._write.ainvoke(made, config)
 
 
 async def _work(start: object, context: AttemptContext) -> str:

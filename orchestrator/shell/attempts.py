@@ -31,6 +31,7 @@ from orchestrator.core.input_key import WORK_OUTPUT, content_digest
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
+    CONTEXT,
     RECURSION_LIMIT,
     WORK_RESULT,
     AttemptContext,
@@ -142,8 +143,9 @@ class AttemptRunner:
 
     async def _execute(self, job: AttemptJob) -> FinishedAttempt:
         thread = attempt_thread(job, job.epoch)
+        context = self._context(job)
         config: Any = {
-            "configurable": {"thread_id": thread, NEW_THREAD: True},
+            "configurable": {"thread_id": thread, NEW_THREAD: True, CONTEXT: context},
             "recursion_limit": RECURSION_LIMIT,
         }
         start: Literal[True] | None = True
@@ -153,8 +155,7 @@ class AttemptRunner:
                 del config["configurable"][NEW_THREAD]
                 snapshot = await self._graph.aget_state(config)
                 start = None if snapshot.next else True
-        context = self._context(job)
-        await self._graph.ainvoke(start, config, context=context, durability="async", version="v2")
+        await self._graph.ainvoke(start, config, durability="async", version="v2")
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
         return finished

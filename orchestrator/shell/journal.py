@@ -3,6 +3,10 @@
 `record` stamps an event, applies it and hands it to the writer without waiting; whoever must not act before an event
 is on disk awaits `durable`. At most one append of a run is under way, so everything recorded meanwhile goes into the
 next one: the group grows with the load. When the store refuses, nothing more is recorded and every waiter learns it.
+
+What nobody acts on goes with the next group instead of asking for one: that an attempt started or produced something,
+and its checkpoint (`ride`). It follows by itself after `LINGER_S`, so that others see it and a crash loses no more than
+that. An attempt that ends sooner costs one commit, and its checkpoint none: it would be deleted where it is written.
 """
 
 from __future__ import annotations
@@ -10,19 +14,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
-from orchestrator.core.events import Body, Event
+from orchestrator.core.events import AttemptProduced, AttemptStarted, Body, Event
 from orchestrator.core.ids import ArtefactId, RunId
 from orchestrator.core.proposal import canonical_json
 from orchestrator.core.reducer import apply
 from orchestrator.core.state import RunState
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.runs import new_event
+from orchestrator.shell.store.ports import Operation
 from orchestrator.shell.store.rows import Lease, NewEvent, artefact_digest
 
 Listener = Callable[[Event, RunState], None]
 """Told of each event after it was applied, in order; must not block."""
+
+
+LINGER_S: Final = 0.05
+"""How long what nobody acts on waits for company, in seconds: what a crash may lose of it. Much longer than a commit,
+so that a short attempt is one group; much shorter than a person notices."""
+_WITH_THE_NEXT: Final = (AttemptStarted, AttemptProduced)
+"""Events that nobody acts on. A call with an effect on the world waits for `durable` of what it has to follow."""
 
 
 class Appender(Protocol):
@@ -38,8 +50,9 @@ class Appender(Protocol):
         delete_threads: Sequence[str] = (),
         artefacts: Sequence[bytes] = (),
         folded: Sequence[int] = (),
+        riding: Sequence[Operation[None]] = (),
     ) -> int:
-        """Append and return the new head once it is durable."""
+        """Run `riding`, append, all together or not at all, and return the new head once it is durable."""
         ...
 
 
@@ -49,6 +62,18 @@ class _Batch:
     delete_threads: list[str] = field(default_factory=list)
     artefacts: list[bytes] = field(default_factory=list)
     folded: list[int] = field(default_factory=list)
+    riding: list[tuple[str, Operation[None]]] = field(default_factory=list)
+    """Writes of checkpoints, by thread."""
+    is_urgent: bool = False
+    """Whether it is to be appended without waiting for company."""
+
+    def __bool__(self) -> bool:
+        return bool(self.events or self.riding)
+
+    def kept(self) -> list[Operation[None]]:
+        """Return the writes of checkpoints whose thread does not end in this very batch."""
+        ended = set(self.delete_threads)
+        return [write for thread, write in self.riding if thread not in ended]
 
 
 class JournalBroken(RuntimeError):
@@ -65,6 +90,8 @@ class Journal:
         clock: Clock,
         lease: Lease,
         listeners: Sequence[Listener] = (),
+        *,
+        linger_s: float = LINGER_S,
     ) -> None:
         """Return a journal that goes on after `state`, which is the fold of what is stored."""
         self.state = state
@@ -76,6 +103,8 @@ class Journal:
         self._committed = state.seq
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
+        self._linger_s = linger_s
+        self._lingering: asyncio.TimerHandle | None = None
         self._broken: BaseException | None = None
         self.listener_error: Exception | None = None
         """What a listener raised last: it looks on, so that is no failure of the run."""
@@ -105,10 +134,22 @@ class Journal:
         self._batch.delete_threads.extend(delete_threads)
         self._batch.folded.extend(folded)
         # Before the listeners: one that raises must not keep an event from the store.
-        self._flush()
+        if isinstance(body, _WITH_THE_NEXT):
+            self._flush_soon()
+        else:
+            self._flush()
         for listener in self._listeners:
             self._tell(listener, event)
         return event
+
+    def ride(self, thread: str, write: Operation[None]) -> None:
+        """Queue a write of the checkpoint thread `thread` that goes with the next events, before them.
+
+        It is left out where those events delete the thread. Raises `JournalBroken` after the store refused an append.
+        """
+        self.check()
+        self._batch.riding.append((thread, write))
+        self._flush_soon()
 
     def keep(self, document: object) -> ArtefactId:
         """Queue a JSON value as an artefact of the next event and return its id."""
@@ -126,6 +167,8 @@ class Journal:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((seq, waiter))
+        if self._batch:
+            self._flush()
         await waiter
 
     def _tell(self, listener: Listener, event: Event) -> None:
@@ -137,7 +180,12 @@ class Journal:
 
     async def flush(self) -> None:
         """Return when everything recorded so far is on disk."""
-        await self.durable(self.state.seq)
+        while self._batch or self._committed < self.state.seq:
+            self.check()
+            self._flush()
+            assert self._flusher is not None, "a flush is under way"
+            await asyncio.shield(self._flusher)
+        self.check()
 
     def check(self) -> None:
         """Raise `JournalBroken` after the store refused an append."""
@@ -145,12 +193,22 @@ class Journal:
             raise JournalBroken(f"run {self.run!r}: the store refused an append") from self._broken
 
     def _flush(self) -> None:
+        self._batch.is_urgent = True
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
         if self._flusher is None or self._flusher.done():
             self._flusher = asyncio.ensure_future(self._append_batches())
 
+    def _flush_soon(self) -> None:
+        if self._lingering is None and not self._batch.is_urgent:
+            self._lingering = asyncio.get_running_loop().call_later(self._linger_s, self._flush)
+
     async def _append_batches(self) -> None:
-        while self._batch.events and self._broken is None:
+        while self._batch.is_urgent and self._broken is None:
             batch, self._batch = self._batch, _Batch()
+            if not batch:
+                continue
             try:
                 self._committed = await self._writer.append(
                     self.run,
@@ -160,6 +218,7 @@ class Journal:
                     delete_threads=batch.delete_threads,
                     artefacts=batch.artefacts,
                     folded=batch.folded,
+                    riding=batch.kept(),
                 )
             except Exception as error:  # noqa: BLE001 - whatever the store raises, the waiters must learn it
                 self._broken = error

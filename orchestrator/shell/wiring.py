@@ -155,7 +155,7 @@ class Workshop:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
-        saver = AttemptSaver(writer, last=FINISHED_CHANNEL)
+        saver = AttemptSaver(writer, journal.ride, last=FINISHED_CHANNEL)
         runner = AttemptRunner(
             graph=build_attempt_graph(saver),
             threads=saver,

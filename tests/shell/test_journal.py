@@ -15,6 +15,7 @@ from orchestrator.core.state import RunState
 from orchestrator.core.transition import BrokenLog
 from orchestrator.shell.journal import Journal, JournalBroken, Listener
 from orchestrator.shell.store.errors import StoreFull
+from orchestrator.shell.store.ports import Operation, StoreWrites
 from orchestrator.shell.store.rows import Lease, NewEvent, artefact_digest
 from tests.flows.stage import FakeClock
 
@@ -30,6 +31,7 @@ class Append:
     delete_threads: tuple[str, ...]
     artefacts: tuple[bytes, ...]
     folded: tuple[int, ...]
+    riding: tuple[Operation[None], ...]
 
 
 @dataclass
@@ -49,11 +51,18 @@ class Disk:
         delete_threads: Sequence[str] = (),
         artefacts: Sequence[bytes] = (),
         folded: Sequence[int] = (),
+        riding: Sequence[Operation[None]] = (),
     ) -> int:
         assert run == RUN
         self.appends.append(
             Append(
-                expected_head, tuple(events), lease, tuple(delete_threads), tuple(artefacts), tuple(folded)
+                expected_head,
+                tuple(events),
+                lease,
+                tuple(delete_threads),
+                tuple(artefacts),
+                tuple(folded),
+                tuple(riding),
             )
         )
         gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -72,8 +81,15 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-def journal(disk: Disk, *listeners: Listener) -> Journal:
-    return Journal(initial(RUN), disk, FakeClock(), LEASE, listeners)
+NEVER_S = 3600.0
+
+
+def journal(disk: Disk, *listeners: Listener, linger_s: float = NEVER_S) -> Journal:
+    return Journal(initial(RUN), disk, FakeClock(), LEASE, listeners, linger_s=linger_s)
+
+
+def nothing(writes: StoreWrites) -> None:
+    del writes
 
 
 PAUSED, CONTINUED = RunPaused(by="x"), RunContinued(by="x")
@@ -184,3 +200,65 @@ async def test_a_listener_that_raises_keeps_no_event_from_the_store() -> None:
         log.record(PAUSED)
     await turns()
     assert [len(append.events) for append in disk.appends] == [1]
+
+
+async def test_a_checkpoint_goes_with_the_next_events_and_asks_for_no_commit_of_its_own() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.ride("r-1/a/1/1/1", nothing)
+    await turns()
+    assert disk.appends == []
+    log.record(PAUSED)
+    await turns()
+    (append,) = disk.appends
+    assert append.riding == (nothing,)
+    assert [event.type for event in append.events] == ["run.paused"]
+
+
+async def test_a_checkpoint_whose_thread_ends_in_the_same_group_is_not_written() -> None:
+    def other(writes: StoreWrites) -> None:
+        del writes
+
+    disk = Disk()
+    log = journal(disk)
+    log.ride("r-1/a/1/1/1", nothing)
+    log.ride("r-1/b/1/1/1", other)
+    log.record(PAUSED, delete_threads=("r-1/a/1/1/1",))
+    await turns()
+    (append,) = disk.appends
+    assert append.riding == (other,)
+    assert append.delete_threads == ("r-1/a/1/1/1",)
+
+
+async def test_a_checkpoint_follows_by_itself_after_a_while() -> None:
+    disk = Disk()
+    log = journal(disk, linger_s=0.0)
+    log.ride("r-1/a/1/1/1", nothing)
+    await turns()
+    (append,) = disk.appends
+    assert (append.events, append.riding) == ((), (nothing,))
+
+
+async def test_flush_writes_a_checkpoint_that_waits_for_company() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.ride("r-1/a/1/1/1", nothing)
+    flushed = asyncio.ensure_future(log.flush())
+    await turns()
+    assert [append.riding for append in disk.appends] == [(nothing,)]
+    assert not flushed.done()
+    await disk.done()
+    assert flushed.done()
+
+
+async def test_a_group_that_waits_for_company_is_not_pulled_along_by_the_append_before_it() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    await turns()
+    log.ride("r-1/a/1/1/1", nothing)
+    await disk.done()
+    assert [append.riding for append in disk.appends] == [()]
+    log.record(CONTINUED)
+    await turns()
+    assert [append.riding for append in disk.appends] == [(), (nothing,)]

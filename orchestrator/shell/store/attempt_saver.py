@@ -11,8 +11,7 @@ Of what LangGraph puts, this keeps the checkpoints after every stage but the las
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import orchestrator.shell.langgraph_env  # noqa: F401
@@ -36,18 +35,22 @@ NEW_THREAD: Final = "__maskgrad_new_thread"
 that begin so out of a checkpoint's metadata."""
 
 
-class AttemptSaver(StoreCheckpointer):
-    """Keep checkpoints of attempts without waiting for the disk, only for room in the writer's queue.
+Ride = Callable[[str, Operation[None]], None]
+"""Queues a write of a checkpoint thread (`orchestrator.shell.journal.Journal.ride`)."""
 
-    They are committed in order with the events. What the store refuses is raised at the next checkpoint of any attempt;
-    the event that ends an attempt meets the same store, so that nothing is accepted after a refusal that counts.
+
+class AttemptSaver(StoreCheckpointer):
+    """Keep checkpoints of attempts without waiting for the disk: they go with the next events of the run.
+
+    They are committed in order with the events, all or nothing. What the store refuses breaks the run's journal, so
+    that nothing is accepted after a refusal that counts.
     """
 
-    def __init__(self, writer: Writer, *, last: str) -> None:
+    def __init__(self, writer: Writer, ride: Ride, *, last: str) -> None:
         """Return a saver for graphs of which the last stage, and no other, writes to the channel `last`."""
         super().__init__(writer)
+        self._ride = ride
         self._last = last
-        self._refusal: BaseException | None = None
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """See `get_tuple`; `None` at once for a thread that is marked with `NEW_THREAD`."""
@@ -60,10 +63,13 @@ class AttemptSaver(StoreCheckpointer):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Queue a checkpoint, unless nobody will read it. Raises `NotStorable`, and what the store refused before."""
+        """Queue a checkpoint, unless nobody will read it.
+
+        Raises `NotStorable`, and what `Journal.ride` raises after a refusal.
+        """
         if metadata["source"] != "input" and self._last not in checkpoint["channel_values"]:
             row = self._row(config, checkpoint, metadata, new_versions)
-            await self._queue(lambda writes: writes.put_checkpoint(row))
+            self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
         return self._config_after(config, checkpoint)
 
     async def aput_writes(
@@ -76,14 +82,4 @@ class AttemptSaver(StoreCheckpointer):
         """Queue what a stage leaves that stopped. Raises as `aput` does."""
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             rows = self._write_rows(config, writes, task_id, task_path)
-            await self._queue(lambda store: store.put_checkpoint_writes(rows))
-
-    async def _queue(self, operation: Operation[None]) -> None:
-        if self._refusal is not None:
-            raise self._refusal
-        queued = await self._writer.enqueue(operation)
-        queued.add_done_callback(self._note)
-
-    def _note(self, queued: asyncio.Future[None]) -> None:
-        if not queued.cancelled() and (error := queued.exception()) is not None:
-            self._refusal = error
+            self._ride(rows[0].thread, lambda store: store.put_checkpoint_writes(rows))

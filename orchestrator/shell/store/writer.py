@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar, assert_never
 
 from orchestrator.shell.store.errors import StoreBroken, StoreClosed, StoreFull
-from orchestrator.shell.store.ports import Committed, Operation, Outcome, Refused, RunStore
+from orchestrator.shell.store.ports import Committed, Operation, Outcome, Refused, RunStore, StoreWrites
 from orchestrator.shell.store.rows import Lease, NewEvent
 
 T = TypeVar("T")
@@ -81,10 +81,17 @@ class Writer:
         delete_threads: Sequence[str] = (),
         artefacts: Sequence[bytes] = (),
         folded: Sequence[int] = (),
+        riding: Sequence[Operation[None]] = (),
     ) -> int:
-        """Append events, see `StoreWrites.append`, and return the new head once it is durable."""
-        return await self.write(
-            lambda writes: writes.append(
+        """Append events, see `StoreWrites.append`, and return the new head once it is durable.
+
+        `riding` is run before, in the same operation: all of it or nothing.
+        """
+
+        def together(writes: StoreWrites) -> int:
+            for write in riding:
+                write(writes)
+            return writes.append(
                 run,
                 expected_head,
                 events,
@@ -93,7 +100,8 @@ class Writer:
                 artefacts=artefacts,
                 folded=folded,
             )
-        )
+
+        return await self.write(together)
 
     async def enqueue(self, operation: Operation[T]) -> asyncio.Future[T]:
         """Queue an operation, waiting only for room, and return the future of its value.

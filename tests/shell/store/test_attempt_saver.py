@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
-from langgraph.checkpoint.base import CheckpointMetadata, empty_checkpoint
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
 from orchestrator.shell.store.attempt_saver import NEW_THREAD, AttemptSaver
 from orchestrator.shell.store.errors import NotStorable, StaleLease
-from orchestrator.shell.store.memory_store import MemoryStore
-from orchestrator.shell.store.ports import Operation, Outcome
-from orchestrator.shell.store.rows import AttemptThread, CheckpointRow
+from orchestrator.shell.store.ports import Operation, RunStore
+from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
 
@@ -66,26 +63,42 @@ class Stages:
         return graph.compile(checkpointer=saver)
 
 
+@dataclass
+class Riding:
+    """What waits to be written with the next events."""
+
+    queued: list[tuple[str, Operation[None]]] = field(default_factory=list)
+
+    def ride(self, thread: str, write: Operation[None]) -> None:
+        self.queued.append((thread, write))
+
+    def written(self, store: RunStore) -> None:
+        """Write it, as the journal does with the next events."""
+        operations: list[Operation[object]] = [write for _, write in self.queued]
+        self.queued.clear()
+        for outcome in store.commit(operations):
+            assert outcome.kind == "committed", outcome.error
+
+
 @pytest.fixture
-async def saver(tmp_path: Path) -> AsyncIterator[AttemptSaver]:
+def riding() -> Riding:
+    return Riding()
+
+
+@pytest.fixture
+async def saver(tmp_path: Path, riding: Riding) -> AsyncIterator[AttemptSaver]:
     store = SqliteStore(tmp_path / "runs.db")
     store.create_run("r-1", "t", "2025")
     async with Writer(store) as writer:
-        yield AttemptSaver(writer, last="finished")
+        yield AttemptSaver(writer, riding.ride, last="finished")
     store.close()
 
 
-async def kept(saver: AttemptSaver) -> tuple[CheckpointRow, ...]:
-    await saver._writer.write(
-        lambda _: None
-    )  # whatever was queued before it is committed with it, at the latest
-    return saver._store.checkpoints()
-
-
-async def test_only_what_stands_between_the_stages_is_kept(saver: AttemptSaver) -> None:
+async def test_only_what_stands_between_the_stages_is_kept(saver: AttemptSaver, riding: Riding) -> None:
     result = await Stages().graph(saver).ainvoke({}, config(1))
     assert result == {"draft": "草稿", "finished": True}
-    rows = await kept(saver)
+    riding.written(saver._store)
+    rows = saver._store.checkpoints()
     values = [saver.serde.loads_typed((row.encoding, row.checkpoint))["channel_values"] for row in rows]
     # A `StateGraph` takes its input in before the first stage, in a step of its own.
     assert [found.get("draft") for found in values] == ["草稿", None]
@@ -93,12 +106,15 @@ async def test_only_what_stands_between_the_stages_is_kept(saver: AttemptSaver) 
     assert [saver._store.checkpoint_writes(row.thread, row.ns, row.id) for row in rows] == [(), ()]
 
 
-async def test_another_executor_goes_on_behind_the_last_stage_that_ended(saver: AttemptSaver) -> None:
+async def test_another_executor_goes_on_behind_the_last_stage_that_ended(
+    saver: AttemptSaver, riding: Riding
+) -> None:
     stages = Stages()
     stages.fails = True
     graph = stages.graph(saver)
     with pytest.raises(RuntimeError, match="stopped here"):
         await graph.ainvoke({}, config(1))
+    riding.written(saver._store)
     assert await saver.take_over(thread(1), thread(2)) == 1
     stages.fails = False
     assert (await graph.aget_state(config(2, new=False))).next == ("check",)
@@ -106,10 +122,10 @@ async def test_another_executor_goes_on_behind_the_last_stage_that_ended(saver: 
     assert stages.ran == ["work", "check", "check"]
 
 
-async def test_a_question_is_kept(saver: AttemptSaver) -> None:
+async def test_a_question_is_kept(saver: AttemptSaver, riding: Riding) -> None:
     graph = Stages(asks=True).graph(saver)
     await graph.ainvoke({}, config(1))
-    await kept(saver)
+    riding.written(saver._store)
     (waiting,) = (await graph.aget_state(config(1, new=False))).interrupts
     assert waiting.value == {"question": "草稿"}
 
@@ -119,35 +135,25 @@ async def test_a_value_that_is_no_json_ends_the_attempt(saver: AttemptSaver) -> 
         await Stages(draft=object()).graph(saver).ainvoke({}, config(1))
 
 
-async def test_what_the_store_refused_is_raised_at_the_next_checkpoint(saver: AttemptSaver) -> None:
-    lease = saver._writer.submit(lambda writes: writes.acquire("r-1", "p", 30.0)).result(10)
-    saver._writer.submit(lambda writes: writes.acquire("r-1", "q", 30.0, instead_of=lease.holder)).result(10)
-    after_work: CheckpointMetadata = {"source": "loop", "step": 1, "parents": {}}
-    await saver.aput(config(1), empty_checkpoint(), after_work, {})
-    assert await kept(saver) == ()
-    with pytest.raises(StaleLease):
-        await saver.aput(config(1), empty_checkpoint(), after_work, {})
+async def test_what_is_kept_names_the_thread_that_it_ends_with(saver: AttemptSaver, riding: Riding) -> None:
+    await Stages(asks=True).graph(saver).ainvoke({}, config(3))
+    assert {name for name, _ in riding.queued} == {thread(3)}
 
 
-class Slow(MemoryStore):
-    """A store whose commits wait for `opened`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened = threading.Event()
-
-    def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
-        assert self.opened.wait(10)
-        return super().commit(operations)
-
-
-async def test_an_attempt_does_not_wait_for_the_disk() -> None:
-    store = Slow()
-    async with Writer(store) as writer:
-        try:
-            graph = Stages().graph(AttemptSaver(writer, last="finished"))
-            result = await asyncio.wait_for(graph.ainvoke({}, config(1)), 10)
-        finally:
-            store.opened.set()
+async def test_an_attempt_waits_for_no_disk_and_no_event(saver: AttemptSaver, riding: Riding) -> None:
+    """Nothing is written until events are; the attempt ends all the same."""
+    result = await Stages().graph(saver).ainvoke({}, config(1))
     assert result["finished"] is True
-    assert {row.thread for row in store.checkpoints()} == {thread(1)}
+    assert saver._store.checkpoints() == ()
+    riding.written(saver._store)
+    assert {row.thread for row in saver._store.checkpoints()} == {thread(1)}
+
+
+async def test_a_journal_that_broke_ends_the_attempt(saver: AttemptSaver) -> None:
+    def refuse(thread: str, write: Operation[None]) -> None:
+        del write
+        raise StaleLease(thread.partition("/")[0], 1, 2)
+
+    graph = Stages().graph(AttemptSaver(saver._writer, refuse, last="finished"))
+    with pytest.raises(StaleLease):
+        await graph.ainvoke({}, config(1))
