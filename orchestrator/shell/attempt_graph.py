@@ -61,6 +61,14 @@ class Made(NamedTuple):
     """The same as JSON text."""
 
 
+class Examined(NamedTuple):
+    """What was found in a result."""
+
+    scan: LeakScan
+    verification: Verification | None
+    """`None` where a leak blocks the result: it is made once more instead of being verified."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedAttempt:
     """What an attempt came to."""
@@ -88,13 +96,11 @@ class AttemptContext:
     work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[Made]]
     """Runs the worker on a path, with additional guards."""
     start_path: Literal[1, 2]
-    scan: Callable[[WorkResult, tuple[str, ...]], Awaitable[LeakScan]]
-    """Finds and crosses leaks, told of the domains for whose spontaneous use an output was discarded already."""
+    examine: Callable[[Made, tuple[str, ...]], Awaitable[Examined]]
+    """Finds and crosses leaks, told of the domains for whose spontaneous use an output was discarded already; verifies
+    what is not blocked."""
     suppress: Callable[[tuple[str, ...]], str]
     """Returns the suppression guard for domains that leaked spontaneously."""
-    verify: Callable[[WorkResult, LeakScan], Awaitable[Verification]]
-    produced: Callable[[WorkResult], None]
-    """Told of the worker's result before it is checked."""
     judge: Callable[[WorkResult, LeakScan, Verification], Failure | None]
     """Returns why the attempt is not accepted, or `None`."""
     finalise: Callable[[WorkResult], WorkResult]
@@ -165,16 +171,16 @@ def _lacks_background(result: WorkResult) -> bool:
 
 
 async def _check(text: str, context: AttemptContext) -> bool:
-    result = context.handed_on.result or WORK_RESULT.validate_json(text)
-    scan = await context.scan(result, ())
+    made = Made(context.handed_on.result or WORK_RESULT.validate_json(text), text)
+    scan, verification = await context.examine(made, ())
     discarded: tuple[Leak, ...] = ()
-    if blocked := scan.spontaneous:
+    if verification is None:
         # Rule 2b: blocked, and once more under the suppression guard; a second time the agent does not fit.
+        blocked = scan.spontaneous
         discarded = tuple(replace(leak, blocked=True) for leak in scan.leaks if leak.domain in blocked)
-        result, _ = await _from_path(context, result.path, (context.suppress(blocked),))
-        scan = await context.scan(result, blocked)
-    context.produced(scan.result)
-    verification = await context.verify(scan.result, scan)
+        made = await _from_path(context, made.result.path, (context.suppress(blocked),))
+        scan, verification = await context.examine(made, blocked)
+    assert verification is not None, "only a first result is blocked"
     context.handed_on.finished = FinishedAttempt(
         result=context.finalise(scan.result),
         verification=verification,

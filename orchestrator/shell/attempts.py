@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import traceback
 from collections.abc import Callable, Mapping
@@ -36,6 +37,7 @@ from orchestrator.shell.attempt_graph import (
     WORK_RESULT,
     AttemptContext,
     AttemptGraph,
+    Examined,
     FinishedAttempt,
     Made,
 )
@@ -174,26 +176,41 @@ class AttemptRunner:
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
             return Made(result, encoded(WORK_RESULT.dump_python(result, mode="json")).decode())
 
-        async def scan(result: WorkResult, blocked: tuple[str, ...]) -> LeakScan:
-            order = orders.on(result.path)
-            return await self._checks.run(lambda: self._scanner.scan(result, order, blocked))
+        loop = asyncio.get_running_loop()
 
-        async def verify(result: WorkResult, found: LeakScan) -> Verification:
-            order = orders.check(result, found)
-            return await self._checks.run(lambda: self._verifier.verify(order))
+        async def examine(made: Made, blocked: tuple[str, ...]) -> Examined:
+            return await self._checks.run(
+                lambda: self._examined(made.result, orders, blocked, produced), len(made.text)
+            )
+
+        def produced(result: WorkResult) -> None:
+            # The check may run on a thread.
+            loop.call_soon_threadsafe(job.emit, _produced(job, result))
 
         return AttemptContext(
             work=work,
             start_path=node.start_path,
-            scan=scan,
+            examine=examine,
             suppress=lambda domains: suppression_guard(domains, orders.lang),
-            verify=verify,
-            produced=lambda result: job.emit(_produced(job, result)),
             judge=lambda result, scan, verdict: judge_attempt(
                 result, scan, verdict, frozenset(orders.required), orders.contract, orders.lang
             ),
             finalise=orders.finalised,
         )
+
+    def _examined(
+        self,
+        result: WorkResult,
+        orders: _Orders,
+        blocked: tuple[str, ...],
+        produced: Callable[[WorkResult], None],
+    ) -> Examined:
+        """Scan and verify `result`, and tell of it in between; on whatever thread this runs."""
+        found = self._scanner.scan(result, orders.on(result.path), blocked)
+        if found.spontaneous and not blocked:
+            return Examined(found, None)
+        produced(found.result)
+        return Examined(found, self._verifier.verify(orders.check(found.result, found)))
 
     def _broker(self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending) -> RecordingBroker:
         proposal = job.state.proposal

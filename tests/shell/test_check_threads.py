@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from orchestrator.core.claims import Verification
 from orchestrator.core.events import AttemptVerified, Event
 from orchestrator.core.state import RunState
-from orchestrator.shell.check_threads import CheckThreads
+from orchestrator.shell.check_threads import CheckThreads, Clocks
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
@@ -65,32 +66,51 @@ async def test_what_a_check_raises_is_raised_where_it_is_waited_for() -> None:
         raise OSError("disk gone")
 
     with pytest.raises(OSError, match="disk gone"):
-        await CheckThreads(1).run(breaks)
+        await CheckThreads(1).run(breaks, 1)
 
 
 async def test_who_is_cancelled_stops_waiting_and_the_next_check_is_run() -> None:
-    threads = CheckThreads(1)
+    threads = CheckThreads(1, on_loop_s=-1.0)
     begun, go = threading.Event(), threading.Event()
 
     def waits() -> bool:
         begun.set()
         return go.wait(PATIENCE_S)
 
-    left = asyncio.ensure_future(threads.run(waits))
+    left = asyncio.ensure_future(threads.run(waits, 1))
     assert await asyncio.to_thread(begun.wait, PATIENCE_S)
     left.cancel()
     with pytest.raises(asyncio.CancelledError):
         await left
     go.set()
-    assert await threads.run(threading.current_thread) is not threading.main_thread()
+    assert await threads.run(threading.current_thread, 1) is not threading.main_thread()
 
 
 async def test_closed_threads_end_and_run_no_further_check() -> None:
-    threads = CheckThreads(1)
-    worker = await threads.run(threading.current_thread)
+    threads = CheckThreads(1, on_loop_s=-1.0)
+    worker = await threads.run(threading.current_thread, 1)
     threads.close()
     threads.close()
     await asyncio.to_thread(worker.join, PATIENCE_S)
     assert not worker.is_alive()
     with pytest.raises(RuntimeError):
-        await threads.run(threading.current_thread)
+        await threads.run(threading.current_thread, 1)
+
+
+async def test_a_size_is_checked_on_the_loop_once_its_checks_were_short() -> None:
+    threads = CheckThreads(1, on_loop_s=PATIENCE_S)
+    on = [await threads.run(threading.current_thread, size) for size in (8, 8, 15, 16, 16, 0, 0)]
+    # 8 to 15 are of one size, 16 of the next.
+    here = threading.main_thread()
+    assert [thread is here for thread in on] == [False, True, True, False, True, False, True]
+
+
+async def test_a_size_goes_back_to_the_threads_when_a_check_was_long() -> None:
+    times = chain((0.0, 0.001, 10.0, 10.2), repeat(11.0))
+    threads = CheckThreads(1, clocks=Clocks(on_loop=lambda: next(times), on_thread=lambda: next(times)))
+    here = threading.main_thread()
+    assert await threads.run(threading.current_thread, 8) is not here
+    assert await threads.run(threading.current_thread, 8) is here  # took 0.2 s
+    on = [await threads.run(threading.current_thread, 8) for _ in range(400)]
+    # 0.2 s times 0.98 to the power of n is below 5 ms for the first time at n = 183.
+    assert [thread is here for thread in on] == [False] * 183 + [True] * 217
