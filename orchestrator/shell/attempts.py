@@ -157,8 +157,7 @@ class AttemptRunner:
                 del config["configurable"][NEW_THREAD]
                 snapshot = await self._graph.aget_state(config)
                 start = None if snapshot.next else True
-        # No stream of values: what it came to is handed on.
-        await self._graph.ainvoke(start, config, durability="async", stream_mode=[], version="v2")
+        await self._graph.ainvoke(start, config, durability="async", version="v2")
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
         return finished

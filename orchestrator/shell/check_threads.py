@@ -27,8 +27,8 @@ ON_LOOP_S: Final = 0.005
 """A check expected to take up to this goes on the loop, in seconds: Python's switch interval, for which a computing
 check holds up the loop from another thread as well."""
 _FORGETS: Final = 0.9
-"""What stands of the longest time after each shorter one of its size: after one of 100 ms, 29 checks go to threads before
-the loop is tried again. Low enough for first checks, which are long because something is read or made for them."""
+"""What stands of the longest time after each shorter one of its size: after one of 100 ms, 29 checks go to threads
+before the loop is tried again. Low enough for first checks, which are long because something is read for them."""
 
 
 class Clocks(NamedTuple):
