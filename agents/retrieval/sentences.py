@@ -33,6 +33,7 @@ _CLOSERS = "\"'”’」』）)】》]*_`"
 _SENTENCE_END = re.compile(
     rf"[。！？；]+[{re.escape(_CLOSERS)}]*|[.!?]+[{re.escape(_CLOSERS)}]*(?=\s|$)|　　+"
 )
+_NO_SPACE = re.compile(r"\S")
 _BULLET = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+•]|\d{1,3}[.)、]|[(（]\d{1,3}[)）]|[a-zA-Z][.)])\s*)?")
 _QUOTE_MARK = re.compile(r"\s*(?:>\s?)*(?:\[!\w+\]\s*)?")
 _NOT_WORDS = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]{1,400}>|\{\{.*?\}\}|\{[#.:%][^}]*\}|https?://\S+")
@@ -104,18 +105,31 @@ def sentence_ranges(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
-    mark = match.group()[0]
+    # Only what stands beside the mark is looked at: a slice up to either end would make a long text quadratic.
+    mark = text[match.start()]
+    following = _NO_SPACE.search(text, match.end())
+    after = following.group() if following else ""
     if mark != ".":
-        return mark not in "!?" or not text[match.end() :].lstrip()[:1].islower()
-    before = re.search(r"([\w.]+)$", text[: match.start()])
-    shown = before.group(1) if before else ""
+        return mark not in "!?" or not after.islower()
+    start, end = _run_before(text, match.start())
+    shown = text[start:end]
     word = shown.lower()
     if word in ABBREVIATIONS or (len(shown) == 1 and shown.isupper()):
-        return not text[match.end() :].strip()
-    after = text[match.end() :].lstrip()[:1]
-    if word.isdigit() and before is not None and not text[: before.start()].strip():
+        return not after
+    if word.isdigit() and not _NO_SPACE.search(text, 0, start):
         return False
     return not after.islower()
+
+
+def _run_before(text: str, position: int) -> tuple[int, int]:
+    """Return the range of word characters and full stops before `position`, or before a line end there."""
+    end = position
+    if end and text[end - 1] == "\n":
+        end -= 1
+    start = end
+    while start and (text[start - 1] in "._" or text[start - 1].isalnum()):
+        start -= 1
+    return start, end
 
 
 def _cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from typing import SupportsIndex
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.retrieval.reading import document_from_text
 from agents.retrieval.sections import sections_of
-from agents.retrieval.sentences import LONG_UNIT_CHARS, Unit, sentence_ranges, units_of
+from agents.retrieval.sentences import ABBREVIATIONS, LONG_UNIT_CHARS, Unit, sentence_ranges, units_of
 
 
 def units(text: str) -> list[Unit]:
@@ -47,6 +49,58 @@ def test_sentences_are_in_order_and_lose_only_white_space(text: str) -> None:
     assert all(first[1] <= second[0] for first, second in pairwise(ranges))
     kept = "".join(text[a:b] for a, b in ranges)
     assert "".join(kept.split()) == "".join(text.split())
+
+
+_PIECES = (
+    *("a", "B", "e.g", "Fig", "U.S", "No", "12", "_", "é", "²", "中"),
+    *(".", ".", ".", "!", "?", "。", "；", '"', " ", " ", "\n", "\r\n", "\u3000", "\x85"),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join))
+def test_a_mark_ends_a_sentence_by_what_stands_on_its_two_sides(text: str) -> None:
+    ranges, start = [], 0
+    for match in re.finditer(r"[。！？；]+[\"”]*|[.!?]+[\"”]*(?=\s|$)|\u3000\u3000+", text):
+        if match.end() > start and _ends(match.group()[0], text[: match.start()], text[match.end() :]):
+            ranges.append((start, match.end()))
+            start = match.end()
+    expected = [text[first:last].strip() for first, last in (*ranges, (start, len(text)))]
+    assert [text[first:last] for first, last in sentence_ranges(text)] == [each for each in expected if each]
+
+
+def _ends(mark: str, before: str, behind: str) -> bool:
+    """The rule, on all of the text before a mark and all of the text behind it."""
+    following = behind.lstrip()[:1]
+    if mark in "!?":
+        return not following.islower()
+    if mark != ".":
+        return True
+    run = re.search(r"[\w.]+$", before)
+    word = run.group() if run else ""
+    if word.lower() in ABBREVIATIONS or (len(word) == 1 and word.isupper()):
+        return not behind.strip()
+    if run and word.isdigit() and not before[: run.start()].strip():
+        return False
+    return not following.islower()
+
+
+class Watched(str):
+    """A text that adds up what is sliced out of it."""
+
+    sliced = 0
+
+    def __getitem__(
+        self, key: SupportsIndex | slice[SupportsIndex | None, SupportsIndex | None, SupportsIndex | None]
+    ) -> str:
+        found = super().__getitem__(key)
+        self.sliced += len(found)
+        return found
+
+
+def test_a_long_text_is_cut_in_one_go() -> None:
+    text = Watched(" ".join(f"Sentence {number} of it ends in vol. {number} here." for number in range(500)))
+    assert len(sentence_ranges(text)) == 500
+    assert text.sliced <= 2 * len(text)
 
 
 def test_units_of_a_note_with_their_leads() -> None:
