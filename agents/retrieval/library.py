@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -163,12 +164,11 @@ class NotesLibrary:
 
     def entries_in(self, document: Document, start_line: int, end_line: int) -> tuple[int, ...]:
         """Return the positions of the sections of `document` that touch these lines, in order."""
-        return tuple(
-            position
-            for position in self._positions[document.source.id]
-            if self.index.entries[position].section.start_line <= end_line
-            and self.index.entries[position].section.end_line >= start_line
-        )
+        positions, entries = self._positions[document.source.id], self.index.entries
+        # Sections follow one another, so that their first lines and their last lines both rise.
+        first = bisect_left(positions, start_line, key=lambda position: entries[position].section.end_line)
+        end = bisect_right(positions, end_line, key=lambda position: entries[position].section.start_line)
+        return positions[first:end]
 
     @cached_property
     def _positions(self) -> Mapping[SourceId, tuple[int, ...]]:

@@ -114,11 +114,14 @@ class LeakScanner:
             self._registry,
             order.thresholds,
         )
-        claims = _marked(output.claims, report, pieces, order) if report.entries else output.claims
-        clean = replace(output, text=declared.text, claims=claims)
+        if not report.entries:
+            return LeakScan(result=_with_output(result, output, declared.text), report=report, judgements=())
+        marked = replace(output, claims=_marked(output.claims, report, pieces, order))
         judgements = tuple(_judged(leak, result, order, blocked) for leak in report.entries)
         report = replace(report, entries=tuple(map(_noted, report.entries, judgements)))
-        return LeakScan(result=replace(result, output=clean), report=report, judgements=judgements)
+        return LeakScan(
+            result=_with_output(result, marked, declared.text), report=report, judgements=judgements
+        )
 
     def _held(self, output: WorkOutput) -> Held:
         labels = ((item.id, self._label(item)) for item in output.evidence)
@@ -147,7 +150,7 @@ class LeakScanner:
                     )
                 )
         spans.sort(key=lambda span: (span.start, span.domain))
-        return replace(found, distributions=(), spans=tuple(spans), ambiguous=())
+        return Detection(distributions=(), spans=tuple(spans), detector=found.detector)
 
     def _domain_of(self, label: SectionLabel, order: WorkOrder) -> DomainId | None:
         """The domain that decides about a quote; `None`: unclassified, or excused below its parent (semantics 1)."""
@@ -183,6 +186,13 @@ def _own(output: WorkOutput, order: WorkOrder) -> list[Claim]:
     """The claims that this agent makes: not those that it carries on from its inputs in the same words."""
     carried = {(claim.id, claim.statement) for given in order.inputs.values() for claim in given.claims}
     return [claim for claim in output.claims if (claim.id, claim.statement) not in carried]
+
+
+def _with_output(result: WorkResult, output: WorkOutput, text: str) -> WorkResult:
+    """`result` with `output`, which says `text`; the same object where nothing was taken out and nothing marked."""
+    if text != output.text:
+        output = replace(output, text=text)
+    return result if output is result.output else replace(result, output=output)
 
 
 def _without_field_markers(output: WorkOutput) -> WorkOutput:

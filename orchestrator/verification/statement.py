@@ -191,7 +191,11 @@ def _pieces(text: str) -> list[str]:
 
 
 def _unmarked(block: str) -> str:
-    bare = _BLOCK_MARK.sub("", block)
+    if "\n" in block:
+        bare = _BLOCK_MARK.sub("", block)
+    else:  # it has one place where a mark can stand
+        mark = _BLOCK_MARK.match(block)
+        bare = block[mark.end() :] if mark else block
     return _EMPHASIS.sub("", bare) if any(mark in bare for mark in "*`_~") else bare
 
 

@@ -278,3 +278,8 @@ def test_what_stands_in_a_text_has_no_unsupported_part(statement: str, rest: str
             statement, [Passage(text=passage, where="a.md:1")], delta_max=0.0, derived=False, lang="en"
         )
         assert verdict == Verified(source="a.md:1")
+
+
+@given(st.text(alphabet="ab1 \t>#-*+•.)|`_[](x\\\r中，", max_size=24))
+def test_a_line_reads_the_same_alone_and_below_empty_ones(line: str) -> None:
+    assert plain(line) == plain(f"\n\n{line}")

@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
 from agents.retrieval.reading import Corpus, document_from_text
@@ -123,3 +125,26 @@ def test_sections_that_touch_lines() -> None:
 def test_a_folder_is_opened(tmp_path: Path) -> None:
     (tmp_path / "n.md").write_text(TEXT, encoding="utf-8")
     assert [hit.entry for hit in NotesLibrary.open(tmp_path).search("permit", 5)] == [0]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["# Head", "## Sub", "", "words " * 60, "- item", "| a | b |", "short"]), max_size=30
+    ),
+    st.integers(0, 32),
+    st.integers(0, 32),
+)
+def test_the_sections_at_some_lines_are_those_that_touch_them(
+    lines: list[str], first: int, last: int
+) -> None:
+    # The other note stands first, so that positions don't begin at 0.
+    documents = (document_from_text("a.md", TEXT), document_from_text("b.md", "\n".join(lines)))
+    found = NotesLibrary(Corpus(documents=documents))
+    expected = [
+        position
+        for position, entry in enumerate(found.index.entries)
+        if entry.document.path == "b.md"
+        and entry.section.start_line <= last
+        and entry.section.end_line >= first
+    ]
+    assert list(found.entries_in(documents[1], first, last)) == expected
