@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
+from types import FrameType
 from typing import Literal
 
 import pytest
@@ -296,3 +298,31 @@ def test_a_label_is_given_to_exactly_what_the_notes_hold(stage: Stage) -> None:
     assert label_of(library, replace(piece, text=YEARS.upper())) is None
     assert label_of(library, replace(piece, source=type(piece.source)("s-elsewhere"))) is None
     assert DomainId("law.contracts") == CONTRACTS
+
+
+def test_a_scan_looks_once_at_each_sentence(stage: Stage) -> None:
+    quoted = says(stage.notes.quoted("a", "liability.md", YEARS))
+    looking = scanner(stage)
+
+    def calls(number: int) -> int:
+        words = " ".join(f"The shelf {place} of the archive holds box {place}." for place in range(number))
+        result = written_words(quoted, words)
+        looking.scan(result, order(WRITER))  # the labels are known from here on
+        count = 0
+
+        def counted(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal count
+            del frame, argument
+            count += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            looking.scan(result, order(WRITER))
+        finally:
+            sys.setprofile(before)
+        return count
+
+    few, many = calls(40), calls(160)
+    assert many <= 4.2 * few
+    assert few > 40 * 5

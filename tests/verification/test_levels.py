@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
+from types import FrameType
 
 import pytest
 from pydantic import TypeAdapter
@@ -561,3 +565,40 @@ def test_an_output_that_calls_itself_complete_and_is_not_goes_to_level_2(notes: 
     honest = replace(claims_too_much, result=replace(claims_too_much.result, candidate_complete=False))
     for asked, told in ((whole, False), (claims_too_much, True), (honest, False)):
         assert ("incomplete" in triggers_of(asked, ())) is told
+
+
+def _calls(work: Callable[[], object]) -> int:
+    """How many functions `work` calls."""
+    count = 0
+
+    def counted(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        del frame, argument
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("terminal", [False, True], ids=["level 1", "level 2"])
+def test_a_check_costs_its_sentences_and_no_more(notes: Notes, terminal: bool) -> None:
+    # No two of them speak of the same thing: each has words of its own.
+    names = ["".join(letters) for letters in product("bdfgklmnprst", "aeiou", "rmnlk", "ing")][::7]
+    lines = [f"The {name}eb stores the {name}ol and the {name}ac of this house." for name in names]
+    source = notes.write("house.md", "# House\n\n" + "\n\n".join(lines) + "\n")
+    material = StandardVerifier([DocumentSource(notes.root)])
+
+    def calls(number: int) -> int:
+        grounds = [notes.quote(source, line) for line in lines[:number]]
+        given = order(output([quoted(each) for each in grounds], grounds, [source]), terminal=terminal)
+        material.verify(given)  # what is remembered is remembered for both
+        return _calls(lambda: material.verify(given))
+
+    few, many = calls(20), calls(80)
+    assert many <= 4.4 * few
+    assert few > 20 * 10
