@@ -11,6 +11,9 @@ from masks.vector import Mask
 AgentId = NewType("AgentId", str)
 """Identifies an agent within a proposal, e.g. `A1`."""
 
+Provider = NewType("Provider", str)
+"""Identifies who serves chat models, e.g. `ollama`: all agents and runs of a process share what it can take."""
+
 DEFAULT_MAX_CONCURRENCY = 2
 """Attempts that one agent runs at a time, where its spec says nothing (architecture 4)."""
 
@@ -26,6 +29,17 @@ class ModelPolicy:
     """`embedded`: deterministic code and the embedder; `model`: a chat model; `scripted`: answers set by a test."""
     model: str | None = None
     """`provider:model`, for kind `model`."""
+
+    @property
+    def provider(self) -> Provider | None:
+        """The provider of the chat model; `None` where no model outside is asked.
+
+        >>> ModelPolicy(kind="model", model="ollama:qwen3").provider
+        'ollama'
+        """
+        if self.kind != "model" or self.model is None:
+            return None
+        return Provider(self.model.partition(":")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

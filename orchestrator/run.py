@@ -49,7 +49,6 @@ from orchestrator.shell.readiness import check_runnable, one_folder, searched_fo
 from orchestrator.shell.runs import create, load
 from orchestrator.shell.store.errors import StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
-from orchestrator.shell.store.writer import Writer
 from orchestrator.shell.surroundings import check_versions, record_surroundings
 from orchestrator.shell.wiring import Workshop
 
@@ -122,6 +121,9 @@ async def execute(
     the run is left resumable. `other_versions` executes even a run that another domain registry or embedder drafted,
     whatever its masks mean under this one.
 
+    Several runs are executed at a time by as many calls with the same `shop` on one event loop: they share slots (in
+    turn), writer and threads, and none waits for another.
+
     Raises `WrongState` for a run that is not approved, `NothingToDo` for a plan without a sub-task, `VersionsDiffer`
     unless `other_versions`, what `check_runnable` and `searched_folder` raise, `FolderNotFound`, `FolderUnreadable`,
     `RunBusy` when another process executes it, and what the store raises: a `StoreUnavailable` (`StoreFull`,
@@ -153,17 +155,18 @@ async def _execute(
     check_runnable(shop, run, state.proposal)
     folder = searched_folder(state.proposal)
     if folder is not None:
-        # Before the lease: to index notes for the first time can take longer than it holds.
-        shop.prepare(folder)
+        # Before the lease: to index notes for the first time can take longer than it holds. On a thread: other runs of
+        # this loop go on meanwhile.
+        await asyncio.to_thread(shop.prepare, folder)
     lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
     try:
-        async with Writer(shop.store) as writer:
+        async with shop.engine() as engine:
             # Read again under the lease: nobody else appends from here on. It may have been cancelled in between.
             state = load(shop.store, run)
             if state.status in ENDED:
                 return state
-            journal = Journal(state, writer, shop.clock, lease, listeners)
-            executor = shop.executor(writer, journal, folder)
+            journal = Journal(state, engine.writer, shop.clock, lease, listeners)
+            executor = shop.executor(engine, journal, folder)
             record_surroundings(shop, journal, folder)
             async with _stopping(executor.stop, stop):
                 with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)):

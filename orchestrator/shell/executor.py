@@ -273,6 +273,7 @@ class RunExecutor:
             agent=base_agent(agent.id),
             agent_cap=agent.max_concurrency,
             priority=self._priorities.get(command.node, 0.0),
+            provider=agent.model_policy.provider,
             delay_s=command.delay_s,
         )
         decided_in = self._journal.state

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.spec import AgentId
+from agents.spec import AgentId, Provider
 from graphs.plan import NodeId
 
 
@@ -55,17 +55,27 @@ class Ticket:
     agent: AgentId
     """The approved agent whose cap counts."""
     agent_cap: int
+    """Attempts of this agent at a time, within the run; at least 1."""
     priority: float
-    """Longest remaining path, in units of the plan's estimates: the greatest starts first."""
+    """Longest remaining path, in units of the plan's estimates: the greatest of the run starts first."""
+    provider: Provider | None = None
+    """Who serves the agent's model, where that is outside: its cap counts over all runs of the process."""
     delay_s: float = 0.0
-    """Before it may start."""
+    """Before it may start; until then it takes no slot."""
+
+
+Attempt = Callable[[], Awaitable[None]]
+"""Runs one attempt to its end."""
 
 
 class Dispatcher(Protocol):
-    """Runs attempts when slots are free. One per executor."""
+    """Runs the attempts of one run when slots are free. Whatever it does leaves other runs alone."""
 
-    def submit(self, ticket: Ticket, run: Callable[[], Awaitable[None]]) -> None:
-        """Queue `run` for `ticket`; a key that is queued or running already is not queued again."""
+    def submit(self, ticket: Ticket, run: Attempt) -> None:
+        """Queue `run` for `ticket`; a key that is queued or running already is not queued again.
+
+        Raises `ValueError` for an agent's cap below 1.
+        """
         ...
 
     def cancel(self, node: NodeId, before: int) -> None:

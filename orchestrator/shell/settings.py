@@ -5,13 +5,14 @@ from __future__ import annotations
 import locale
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_data_path
 
 if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
+    from agents.spec import Provider
     from graphs.contract import Lang
 
 HOME: Final = "MASKGRAD_HOME"
@@ -38,7 +39,9 @@ class Settings:
     """The data directory; made when something is first written."""
     lang: Lang
     max_in_flight: int | None = None
-    """Attempts in flight at a time; `None`: the scheduler's default."""
+    """Attempts in flight at a time, of all runs of the process; `None`: the scheduler's default."""
+    provider_caps: Mapping[Provider, int] = field(default_factory=dict)
+    """Attempts at a time whose agents think with a model of this provider, of all runs; no entry: no cap of its own."""
     store_bytes: int | None = None
     """How large the run store may become; `None`: as large as its disk."""
 

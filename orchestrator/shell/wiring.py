@@ -7,10 +7,12 @@ importing this module still costs LangGraph's start-up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from agents.evidence import Evidence
@@ -38,12 +40,13 @@ from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
 from orchestrator.shell.delivery import Delivery
 from orchestrator.shell.domains_file import registry_in
+from orchestrator.shell.engine import Engine, Engines
 from orchestrator.shell.executor import RunExecutor
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.material import label_of, note_tools
 from orchestrator.shell.ports import Clock, Ids
-from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, LocalDispatcher
+from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, SharedDispatcher
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.attempt_saver import AttemptSaver
 from orchestrator.shell.store.holders import this_process
@@ -86,7 +89,7 @@ KEPT_LIBRARIES: Final = 8
 
 @dataclass(slots=True, kw_only=True)
 class Workshop:
-    """Everything that a process needs to draft and execute runs.
+    """Everything that a process needs to draft and execute runs, one or several at a time.
 
     Every field can be replaced: tests inject a clock, ids, an in-memory store, scripted workers or a fake embedder.
     """
@@ -109,6 +112,9 @@ class Workshop:
     _labeller: DomainLabeller | None = None
     _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
     _checks: CheckThreads = field(default_factory=CheckThreads)
+    _engines: Engines = field(default_factory=Engines)
+    _preparing: Lock = field(default_factory=Lock)
+    _keeping: Lock = field(default_factory=Lock)
 
     @property
     def holder(self) -> str:
@@ -130,32 +136,45 @@ class Workshop:
         embedder's work on them.
         """
         corpus = read_folder(folder, now=lambda: datetime.fromisoformat(self.clock.now()))
-        known = self._libraries.get(folder)
-        if known is not None and (known.corpus.digest, known.corpus.skipped) == (
-            corpus.digest,
-            corpus.skipped,
-        ):
-            return known
-        library = NotesLibrary(corpus, embedder=self.embedder, labeller=DomainSections(self.labeller))
-        self._libraries.pop(folder, None)
-        while len(self._libraries) >= KEPT_LIBRARIES:
-            del self._libraries[next(iter(self._libraries))]
-        self._libraries[folder] = library
-        return library
+        labeller = DomainSections(self.labeller)
+        with self._keeping:
+            known = self._libraries.get(folder)
+            if known is not None and (known.corpus.digest, known.corpus.skipped) == (
+                corpus.digest,
+                corpus.skipped,
+            ):
+                return known
+            library = NotesLibrary(corpus, embedder=self.embedder, labeller=labeller)
+            self._libraries.pop(folder, None)
+            while len(self._libraries) >= KEPT_LIBRARIES:
+                del self._libraries[next(iter(self._libraries))]
+            self._libraries[folder] = library
+            return library
 
     def close(self) -> None:
         """End the threads of the checks. The store is not closed: whoever opened it may need it longer."""
         self._checks.close()
 
     def prepare(self, folder: Path) -> None:
-        """Read and index the notes below `folder`, unless that was done; raises as `library` does."""
-        _ = self.library(folder).index
+        """Read and index the notes below `folder`, unless that was done; raises as `library` does.
 
-    def executor(self, writer: Writer, journal: Journal, folder: Path | None) -> RunExecutor:
+        May be called from any thread; one waits for the other, for they may be about the same notes.
+        """
+        with self._preparing:
+            _ = self.library(folder).index
+
+    def engine(self) -> AbstractAsyncContextManager[Engine]:
+        """Lend what all executions on the running event loop share: the writer and the slots of `settings`.
+
+        Raises `ValueError`, on entering, for a cap of `settings` below 1.
+        """
+        return self._engines.shared(self._new_engine)
+
+    def executor(self, engine: Engine, journal: Journal, folder: Path | None) -> RunExecutor:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
-        saver = AttemptSaver(writer, journal.ride, last=FINISHED_CHANNEL)
+        saver = AttemptSaver(engine.writer, journal.ride, last=FINISHED_CHANNEL)
         runner = AttemptRunner(
             graph=build_attempt_graph(saver),
             threads=saver,
@@ -172,17 +191,25 @@ class Workshop:
             checks=self._checks,
             clock=self.clock,
         )
-        slots = self.settings.max_in_flight or DEFAULT_MAX_IN_FLIGHT
         return RunExecutor(
             journal=journal,
             inbox=self.store,
-            dispatcher=LocalDispatcher(self.clock, max_in_flight=slots),
+            dispatcher=engine.dispatcher.for_run(journal.run),
             run_attempt=runner.run,
             deliver=Delivery(runner.output),
             priorities=_priorities,
             clock=self.clock,
             holder=self.holder,
         )
+
+    def _new_engine(self) -> Engine:
+        slots, caps = self.settings.max_in_flight, self.settings.provider_caps
+        dispatcher = SharedDispatcher(
+            self.clock,
+            max_in_flight=DEFAULT_MAX_IN_FLIGHT if slots is None else slots,
+            provider_caps=caps,
+        )
+        return Engine(Writer(self.store), dispatcher)
 
     def _verifier(self, folder: Path | None) -> Verifier:
         return StandardVerifier(self.fact_sources(folder) if folder is not None else ())

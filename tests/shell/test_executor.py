@@ -40,7 +40,7 @@ from orchestrator.shell.executor import MakeDelivery, RunExecutor
 from orchestrator.shell.inbox import answer_name
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.runs import append, events_of, load
-from orchestrator.shell.scheduler import LocalDispatcher
+from orchestrator.shell.scheduler import SharedDispatcher
 from orchestrator.shell.store.errors import StoreBusy
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.rows import CheckpointRow, NewEvent
@@ -108,7 +108,7 @@ class Theatre:
                 executor = RunExecutor(
                     journal=Journal(load(self.store, RUN), writing, self.clock, lease, self.listeners),
                     inbox=self.store,
-                    dispatcher=LocalDispatcher(self.clock),
+                    dispatcher=SharedDispatcher(self.clock).for_run(RUN),
                     run_attempt=self._attempt,
                     deliver=self.deliver,
                     priorities=lambda state: priorities(state.index) if state.index else {},
