@@ -1,284 +1,188 @@
-"""The dispatcher: longest remaining path first, caps, delays, cancelling, holding; nobody is forgotten."""
+"""The dispatcher of a process: its defaults, what it refuses, and what it costs. What it does: `dispatching/`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from random import Random
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agents.spec import AgentId
-from graphs.plan import NodeId
-from orchestrator.shell.ports import AttemptKey, Ticket
-from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, LocalDispatcher
+from agents.spec import Provider
+from orchestrator.core.ids import RunId
+from orchestrator.shell import turns as turns_module
+from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, SharedDispatcher
+from orchestrator.shell.turns import Entry, RunQueue, Turns
+from tests.shell.dispatching.stage import Instant, Work, ticket, turns
 
-
-class Instant:
-    """A clock whose delays pass when the test says so."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[float, asyncio.Future[None]]] = []
-
-    def now(self) -> str:
-        return "2026-01-01T00:00:00.000Z"
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.append((seconds, done))
-        await done
-
-    def pass_all(self) -> None:
-        for _, done in self.waiting:
-            if not done.done():
-                done.set_result(None)
-
-
-def ticket(
-    node: str,
-    *,
-    agent: str = "A1",
-    cap: int = 99,
-    priority: float = 0.0,
-    delay_s: float = 0.0,
-    generation: int = 1,
-) -> Ticket:
-    return Ticket(
-        key=AttemptKey(node=NodeId(node), generation=generation, attempt=1),
-        agent=AgentId(agent),
-        agent_cap=cap,
-        priority=priority,
-        delay_s=delay_s,
-    )
-
-
-@dataclass
-class Work:
-    """Attempts that end when the test lets them."""
-
-    started: list[str] = field(default_factory=list)
-    cancelled: list[str] = field(default_factory=list)
-    gates: dict[str, asyncio.Event] = field(default_factory=dict)
-
-    def of(self, name: str) -> Callable[[], Awaitable[None]]:
-        gate = self.gates.setdefault(name, asyncio.Event())
-
-        async def run() -> None:
-            self.started.append(name)
-            try:
-                await gate.wait()
-            except asyncio.CancelledError:
-                self.cancelled.append(name)
-                raise
-
-        return run
-
-    async def end(self, *names: str) -> None:
-        for name in names:
-            self.gates[name].set()
-        await turns()
-
-
-async def turns() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
-async def test_the_longest_remaining_path_starts_first_and_equals_first_come() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant(), max_in_flight=1)
-    dispatcher.submit(ticket("first", priority=0), work.of("first"))
-    for name, priority in (("low", 1.0), ("high", 3.0), ("also", 3.0), ("mid", 2.0)):
-        dispatcher.submit(ticket(name, priority=priority), work.of(name))
-    await turns()
-    for name in ("first", "high", "also", "mid", "low"):
-        assert work.started[-1] == name
-        assert dispatcher.in_flight == 1
-        await work.end(name)
-    assert dispatcher.in_flight == 0
-
-
-async def test_an_agent_at_its_cap_holds_up_nobody_else() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant(), max_in_flight=3)
-    for name in ("a1", "a2", "a3"):
-        dispatcher.submit(ticket(name, agent="A1", cap=1, priority=9), work.of(name))
-    dispatcher.submit(ticket("b1", agent="A2", cap=1), work.of("b1"))
-    await turns()
-    assert work.started == ["a1", "b1"]
-    await work.end("a1")
-    assert work.started == ["a1", "b1", "a2"]
-    await work.end("a2", "b1")
-    assert work.started[-1] == "a3"
-    await work.end("a3")
-    await dispatcher.drain()
-
-
-async def test_a_cancelled_attempt_at_its_cap_does_not_block_the_ones_behind_it() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant())
-    for name in ("a1", "a2", "a3"):
-        dispatcher.submit(ticket(name, cap=1), work.of(name))
-    await turns()
-    dispatcher.cancel(NodeId("a2"), before=2)
-    await work.end("a1")
-    assert work.started == ["a1", "a3"]
-
-
-async def test_nor_does_one_that_is_cancelled_between_its_turn_and_its_start() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant())
-    for name in ("a1", "a2", "a3"):
-        dispatcher.submit(ticket(name, cap=1), work.of(name))
-    await turns()
-    dispatcher.hold()
-    await work.end("a1")  # a2 is next in line, and held
-    dispatcher.cancel(NodeId("a2"), before=2)
-    dispatcher.go_on()
-    await turns()
-    assert work.started == ["a1", "a3"]
-
-
-async def test_a_key_is_queued_once() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant())
-    for _ in range(2):
-        dispatcher.submit(ticket("a"), work.of("a"))
-        await turns()
-    assert work.started == ["a"]
-    await work.end("a")
-    dispatcher.submit(ticket("a"), work.of("a"))
-    await turns()
-    assert work.started == ["a", "a"]
-
-
-async def test_cancel_stops_older_generations_only() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant())
-    dispatcher.submit(ticket("a", generation=1), work.of("old"))
-    dispatcher.submit(ticket("a", generation=2), work.of("new"))
-    await turns()
-    dispatcher.cancel(NodeId("a"), before=2)
-    await turns()
-    assert work.cancelled == ["old"]
-    assert dispatcher.in_flight == 1
-    dispatcher.cancel_all()
-    await dispatcher.drain()
-    assert work.cancelled == ["old", "new"]
-
-
-async def test_a_delayed_attempt_takes_no_slot_and_can_be_cancelled() -> None:
-    clock, work = Instant(), Work()
-    dispatcher = LocalDispatcher(clock, max_in_flight=1)
-    dispatcher.submit(ticket("later", delay_s=3.0), work.of("later"))
-    dispatcher.submit(ticket("never", delay_s=4.0), work.of("never"))
-    dispatcher.submit(ticket("now"), work.of("now"))
-    await turns()
-    assert work.started == ["now"]
-    assert [seconds for seconds, _ in clock.waiting] == [3.0, 4.0]
-    dispatcher.cancel(NodeId("never"), before=2)
-    clock.pass_all()
-    await work.end("now")
-    assert work.started == ["now", "later"]
-    await work.end("later")
-    assert work.started == ["now", "later"]
-
-
-async def test_held_nothing_starts_and_what_runs_goes_on() -> None:
-    work, dispatcher = Work(), LocalDispatcher(Instant())
-    dispatcher.submit(ticket("a"), work.of("a"))
-    await turns()
-    dispatcher.hold()
-    dispatcher.submit(ticket("b"), work.of("b"))
-    await work.end("a")
-    await dispatcher.drain()
-    assert work.started == ["a"]
-    dispatcher.go_on()
-    await turns()
-    assert work.started == ["a", "b"]
-
-
-async def test_what_escapes_an_attempt_is_reported_and_frees_its_slot() -> None:
-    reported: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
-    work, dispatcher = Work(), LocalDispatcher(Instant(), max_in_flight=1)
-
-    async def breaks() -> None:
-        raise KeyError("a bug")
-
-    dispatcher.submit(ticket("a"), breaks)
-    dispatcher.submit(ticket("b"), work.of("b"))
-    await turns()
-    assert [type(error) for error in reported] == [KeyError]
-    assert work.started == ["b"]
+HEAP = ("heappush", "heappop", "heapreplace")
 
 
 @pytest.mark.parametrize("slots", [0, -1])
-async def test_there_is_at_least_one_slot(slots: int) -> None:
+def test_there_is_at_least_one_slot(slots: int) -> None:
     with pytest.raises(ValueError, match=f"max_in_flight is {slots}; accepted: 1 or more"):
-        LocalDispatcher(Instant(), max_in_flight=slots)
+        SharedDispatcher(Instant(), max_in_flight=slots)
+
+
+def test_a_provider_takes_at_least_one_attempt() -> None:
+    with pytest.raises(ValueError, match="ollama is 0; accepted: 1 or more"):
+        SharedDispatcher(Instant(), provider_caps={Provider("ollama"): 0})
+
+
+def test_so_does_an_agent() -> None:
+    part = SharedDispatcher(Instant()).for_run(RunId("r-1"))
+    with pytest.raises(ValueError, match="the cap of agent 'A1' is 0; accepted: 1 or more"):
+        part.submit(ticket("a", cap=0), Work().of("a"))
 
 
 def test_the_default_cap() -> None:
     assert DEFAULT_MAX_IN_FLIGHT == 32
 
 
-@given(
-    seed=st.integers(0, 10_000),
-    slots=st.integers(1, 4),
-    caps=st.lists(st.integers(1, 3), min_size=1, max_size=3),
-    size=st.integers(1, 14),
-)
-def test_every_attempt_that_is_not_cancelled_runs_within_the_caps(
-    seed: int, slots: int, caps: list[int], size: int
+async def test_attempts_of_all_runs_are_counted() -> None:
+    shared, work = SharedDispatcher(Instant(), max_in_flight=3), Work()
+    for number in range(2):
+        shared.for_run(RunId(f"r-{number}")).submit(ticket("a"), work.of(f"{number}"))
+    await turns()
+    assert shared.in_flight == 2
+    await work.end("0", "1")
+    assert shared.in_flight == 0
+
+
+async def test_what_escapes_an_attempt_is_reported_with_its_run_and_place() -> None:
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+
+    async def breaks() -> None:
+        raise KeyError("a bug")
+
+    SharedDispatcher(Instant()).for_run(RunId("r-7")).submit(ticket("here"), breaks)
+    await turns()
+    assert len(reported) == 1
+    assert "'r-7'" in reported[0]
+    assert "'here'" in reported[0]
+
+
+class Counted:
+    """How many operations on heaps there were."""
+
+    def __init__(self) -> None:
+        self.operations = 0
+
+    def counting(self, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            self.operations += 1
+            return operation(*arguments)
+
+        return counted
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counted]:
+    found = Counted()
+    for name in HEAP:
+        monkeypatch.setattr(turns_module, name, found.counting(getattr(turns_module, name)))
+    yield found
+    assert found.operations, "the module's own operations were counted"
+
+
+OPERATIONS_PER_ATTEMPT = 10
+"""Into its lane and out of it, its offer in and out, its run listed, and the places of the turn in between."""
+
+
+def nobody(entry: Entry) -> None:
+    raise AssertionError(entry)
+
+
+def add(queue: RunQueue, name: str, **how: Any) -> Entry:
+    entry = queue.entry(ticket(name, **how), nobody)
+    queue.add(entry)
+    return entry
+
+
+def at_the_agents_cap(line: Turns, many: int) -> None:
+    """One run, whose many agents have two attempts each: one runs, one waits for it."""
+    queue = line.new_run()
+    for number in range(many):
+        for _ in range(2):
+            add(queue, f"{number}", agent=f"A{number}", cap=1, priority=9.0)
+        assert line.take() is not None
+    assert line.take() is None
+
+
+def at_the_providers_cap(line: Turns, many: int) -> None:
+    """Many runs that wait for one provider."""
+    for number in range(many):
+        queue = line.new_run()
+        for _ in range(2):
+            add(queue, f"{number}", provider="full", priority=9.0)
+    assert line.take() is not None
+    assert line.take() is None
+
+
+def held(line: Turns, many: int) -> None:
+    """Many paused runs with work in line."""
+    for number in range(many):
+        queue = line.new_run()
+        add(queue, f"{number}", priority=9.0)
+        queue.hold()
+    assert line.take() is None
+
+
+def over(line: Turns, many: int) -> None:
+    """Many runs that were cancelled."""
+    for number in range(many):
+        queue = line.new_run()
+        add(queue, f"{number}", priority=9.0)
+        queue.clear()
+    assert line.take() is None
+
+
+def long_lines(line: Turns, many: int) -> None:
+    """One run with a long line of attempts behind the ones that are counted."""
+    queue = line.new_run()
+    for number in range(many):
+        add(queue, f"{number}", priority=-9.0, agent=f"A{number % 7}", provider="full")
+    assert line.take() is not None
+    assert line.take() is None
+
+
+@pytest.mark.parametrize("many", [10, 3_000])
+@pytest.mark.parametrize("park", [at_the_agents_cap, at_the_providers_cap, held, over, long_lines])
+def test_an_attempt_costs_the_same_whatever_waits(
+    park: Callable[[Turns, int], None], many: int, counted: Counted
 ) -> None:
-    """Whatever is cancelled, held or delayed on the way: caps hold at every moment, and nobody starves."""
-    asyncio.run(_any_course(Random(seed), slots, caps, size))
+    """Each operation costs a logarithm; how many there are depends on nothing."""
+    line = Turns(1_000_000, {Provider("full"): 1})
+    park(line, many)
+    queue = line.new_run()
+    for number in range(50):
+        counted.operations = 0
+        for agent in ("A1", "A2"):
+            add(queue, f"{number}", agent=agent)
+        for _ in range(2):
+            entry = line.take()
+            assert entry is not None
+            assert entry.lane.offers.queue is queue
+            line.give_back(entry)
+        assert counted.operations <= 2 * OPERATIONS_PER_ATTEMPT
 
 
-async def _any_course(random: Random, slots: int, caps: list[int], size: int) -> None:
-    clock, dispatcher = Instant(), None
-    dispatcher = LocalDispatcher(clock, max_in_flight=slots)
-    running: dict[str, int] = {}
-    agents = {f"n{index}": random.randrange(len(caps)) for index in range(size)}
-    done: set[str] = set()
-    cancelled: set[str] = set()
-
-    def attempt(name: str) -> Callable[[], Awaitable[None]]:
-        async def run() -> None:
-            running[name] = agents[name]
-            assert len(running) <= slots
-            assert sum(agent == agents[name] for agent in running.values()) <= caps[agents[name]]
-            try:
-                for _ in range(random.randrange(4)):
-                    await asyncio.sleep(0)
-                done.add(name)
-            finally:
-                del running[name]
-
-        return run
-
-    for name, agent in agents.items():
-        delay = random.choice((0.0, 0.0, 1.0))
-        made = ticket(name, agent=f"A{agent}", cap=caps[agent], priority=random.random(), delay_s=delay)
-        dispatcher.submit(made, attempt(name))
-        match random.randrange(5):
-            case 0:
-                victim = random.choice(list(agents))
-                if victim not in done:
-                    cancelled.add(victim)
-                    dispatcher.cancel(NodeId(victim), before=2)
-            case 1:
-                dispatcher.hold()
-            case 2:
-                dispatcher.go_on()
-            case _:
-                await asyncio.sleep(0)
-    dispatcher.go_on()
-    clock.pass_all()
-    for _ in range(20 * size):
-        clock.pass_all()
-        await asyncio.sleep(0)
-    assert dispatcher.in_flight == 0
-    # A node that was cancelled before it was submitted runs all the same.
-    assert done >= set(agents) - cancelled
+def test_the_end_of_one_at_a_cap_starts_the_next_at_the_same_cost(counted: Counted) -> None:
+    """A thousand runs take turns on a provider that takes one at a time, and each agent has its turn, too."""
+    line = Turns(10, {Provider("full"): 1})
+    for _ in range(1_000):
+        queue = line.new_run()
+        for number in range(3):
+            add(queue, f"{number}", agent=f"A{number}", cap=1, provider="full")
+    served: list[RunQueue] = []
+    for _ in range(3_000):
+        counted.operations = 0
+        entry = line.take()
+        assert entry is not None
+        line.give_back(entry)
+        served.append(entry.lane.offers.queue)
+        assert counted.operations <= OPERATIONS_PER_ATTEMPT
+    assert line.take() is None
+    assert served[:1_000] == served[1_000:2_000] == served[2_000:]
+    assert len(set(served)) == 1_000
