@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from tests.flows.driver import FixedIds
 
 GUIDANCE = "Look into the notes of the archive."
 """What a person answers; a worker that refuses works when it is told so."""
+QUERIES = ("databases", "archive")
 SEARCHES_EVERY = 6
 """Every sixth sub-task of a load searches twice before it answers: its calls are recorded."""
 
@@ -74,6 +77,8 @@ class W5(Victim):
     asking: bool = False
     """Whether one of them is refused by every agent, until a person gives guidance."""
 
+    patient: frozenset[str] = frozenset()
+    """Sub-tasks that do not answer before their start and calls are in the store; nothing else would wait for that."""
     hurry: float = 1.0
     """How many times shorter the delays of retries and between looks at the inbox are than in the product."""
 
@@ -97,6 +102,7 @@ class W5(Victim):
             notes=notes,
             searching=frozenset(list(load.parents)[::SEARCHES_EVERY]) if self.searching else frozenset(),
             asks=self.asks,
+            patient=self.patient,
         )
         registry = default_registry()
         embedder = ConstantEmbedder(registry)
@@ -169,15 +175,18 @@ class OutsideWorker:
     notes: Notes
     searching: frozenset[str]
     asks: str | None
+    patient: frozenset[str]
     failed: set[str] = field(default_factory=set)
 
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
         """Wait as long as the load says, and hand over the sentence of the sub-task."""
         node = str(order.subtask.id)
         if node in self.searching:
-            for query in (node, "archive"):
+            for query in QUERIES:
                 await broker.call_tool(ToolCall(tool="search_notes", arguments={"query": query}))
         await asyncio.sleep(self.load.latency[node])
+        if node in self.patient:
+            await _is_stored(node, calls=len(QUERIES) if node in self.searching else 0)
         if node == self.asks and not any(GUIDANCE in guard for guard in order.guards):
             raise WorkFailed("refused", "not without guidance")
         if node in self.load.failing and node not in self.failed:
@@ -186,3 +195,17 @@ class OutsideWorker:
         return WorkResult(
             output=self.notes.outputs[node], candidate_complete=True, mode="scripted", path=order.path
         )
+
+
+async def _is_stored(node: str, calls: int) -> None:
+    """Return when the start of `node` by the process that holds the run, and so many of its calls, are committed."""
+    with closing(sqlite3.connect("runs.db")) as connection:
+        while connection.execute(_STORED, (node,)).fetchone() < (1, calls):
+            await asyncio.sleep(0)
+
+
+_STORED = """
+    SELECT count(*) FILTER (WHERE type = 'attempt.started' AND json_extract(payload, '$.epoch') = epoch) > 0,
+           count(*) FILTER (WHERE type = 'call.returned')
+    FROM events JOIN leases USING (run_id) WHERE json_extract(payload, '$.node') = ?
+"""
