@@ -18,18 +18,23 @@ from benchmarks.engine.loads import W2_MEDIAN_S, W2_NODES, Load, w2, w6
 from benchmarks.engine.notes import Notes, write_node_notes
 from benchmarks.engine.ours import AGENTS, ConstantEmbedder, labeller_of, proposal_of
 from masks.domains import default_registry
+from orchestrator.core.claims import Verification
 from orchestrator.core.events import Body, ProposalApproved, ProposalDrafted, RunCreated
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import proposal_sha256
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import RunState
 from orchestrator.run import answer, execute
+from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import SystemClock
 from orchestrator.shell.journal import Listener
 from orchestrator.shell.runs import create
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.wiring import Workshop
+from orchestrator.verification.levels import StandardVerifier
+from orchestrator.verification.ports import CheckOrder, Verifier
+from orchestrator.verification.sources.documents import DocumentSource
 from tests.flows.driver import FixedIds
 
 GUIDANCE = "Look into the notes of the archive."
@@ -78,7 +83,7 @@ class W5(Victim):
     """Whether one of them is refused by every agent, until a person gives guidance."""
 
     patient: frozenset[str] = frozenset()
-    """Sub-tasks that do not answer before their start and calls are in the store; nothing else would wait for that."""
+    """Sub-tasks whose check waits until their checkpoint is in the store, for which nothing of the product waits."""
     hurry: float = 1.0
     """How many times shorter the delays of retries and between looks at the inbox are than in the product."""
 
@@ -102,7 +107,6 @@ class W5(Victim):
             notes=notes,
             searching=frozenset(list(load.parents)[::SEARCHES_EVERY]) if self.searching else frozenset(),
             asks=self.asks,
-            patient=self.patient,
         )
         registry = default_registry()
         embedder = ConstantEmbedder(registry)
@@ -114,7 +118,11 @@ class W5(Victim):
             registry=registry,
             embedder=embedder,
             worker_for=lambda _: worker,
+            verifier=PatientVerifier(
+                inner=StandardVerifier((DocumentSource(notes.folder),)), patient=self.patient
+            ),
             _labeller=labeller_of(embedder, registry),
+            _checks=CheckThreads(on_loop_s=-1.0) if self.patient else CheckThreads(),
         )
         shop.prepare(notes.folder)
         return shop
@@ -175,7 +183,6 @@ class OutsideWorker:
     notes: Notes
     searching: frozenset[str]
     asks: str | None
-    patient: frozenset[str]
     failed: set[str] = field(default_factory=set)
 
     async def work(self, order: WorkOrder, broker: Broker) -> WorkResult:
@@ -185,8 +192,6 @@ class OutsideWorker:
             for query in QUERIES:
                 await broker.call_tool(ToolCall(tool="search_notes", arguments={"query": query}))
         await asyncio.sleep(self.load.latency[node])
-        if node in self.patient:
-            await _is_stored(node, calls=len(QUERIES) if node in self.searching else 0)
         if node == self.asks and not any(GUIDANCE in guard for guard in order.guards):
             raise WorkFailed("refused", "not without guidance")
         if node in self.load.failing and node not in self.failed:
@@ -197,15 +202,20 @@ class OutsideWorker:
         )
 
 
-async def _is_stored(node: str, calls: int) -> None:
-    """Return when the start of `node` by the process that holds the run, and so many of its calls, are committed."""
-    with closing(sqlite3.connect("runs.db")) as connection:
-        while connection.execute(_STORED, (node,)).fetchone() < (1, calls):
-            await asyncio.sleep(0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatientVerifier:
+    """The product's verifier, which waits for checkpoints; its thread does, and the event loop goes on."""
+
+    inner: Verifier
+    patient: frozenset[str]
+
+    def verify(self, order: CheckOrder) -> Verification:
+        """Verify, as soon as the checkpoint of a patient sub-task is committed, and everything recorded before it."""
+        if order.subtask.id in self.patient:
+            with closing(sqlite3.connect("runs.db")) as connection:
+                while not connection.execute(_CHECKPOINT, (f"%/{order.subtask.id}/%",)).fetchall():
+                    pass
+        return self.inner.verify(order)
 
 
-_STORED = """
-    SELECT count(*) FILTER (WHERE type = 'attempt.started' AND json_extract(payload, '$.epoch') = epoch) > 0,
-           count(*) FILTER (WHERE type = 'call.returned')
-    FROM events JOIN leases USING (run_id) WHERE json_extract(payload, '$.node') = ?
-"""
+_CHECKPOINT = "SELECT thread_id FROM checkpoints WHERE thread_id LIKE ?"
