@@ -152,8 +152,7 @@ class AttemptRunner:
         }
         start: Literal[True] | None = True
         if job.previous_epoch is not None:
-            copied = await self._threads.take_over(attempt_thread(job, job.previous_epoch), thread)
-            if copied:
+            if await self._take_over(job, job.previous_epoch, thread):
                 del config["configurable"][NEW_THREAD]
                 snapshot = await self._graph.aget_state(config)
                 start = None if snapshot.next else True
@@ -161,6 +160,16 @@ class AttemptRunner:
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
         return finished
+
+    async def _take_over(self, job: AttemptJob, since: int, thread: str) -> bool:
+        """Carry the newest checkpoint that executors of the epochs from `since` on left; False when there is none.
+
+        One that died soon after it had carried it over may not have got its own start of the attempt into the log.
+        """
+        for epoch in range(job.epoch - 1, since - 1, -1):
+            if await self._threads.take_over(attempt_thread(job, epoch), thread):
+                return True
+        return False
 
     def _context(self, job: AttemptJob) -> AttemptContext:
         orders = _Orders(job, self)
