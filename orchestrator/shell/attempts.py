@@ -151,11 +151,10 @@ class AttemptRunner:
             "recursion_limit": RECURSION_LIMIT,
         }
         start: Literal[True] | None = True
-        if job.previous_epoch is not None:
-            if await self._take_over(job, job.previous_epoch, thread):
-                del config["configurable"][NEW_THREAD]
-                snapshot = await self._graph.aget_state(config)
-                start = None if snapshot.next else True
+        if job.previous_epoch is not None and await self._take_over(job, job.previous_epoch, thread):
+            del config["configurable"][NEW_THREAD]
+            snapshot = await self._graph.aget_state(config)
+            start = None if snapshot.next else True
         await self._graph.ainvoke(start, config, durability="async", version="v2")
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
