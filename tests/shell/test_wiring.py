@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from agents.retrieval.reading import FolderNotFound
-from agents.spec import ModelPolicy
+from agents.spec import ModelPolicy, Provider
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.model import ModelWorker
 from orchestrator.shell.settings import Settings
@@ -98,3 +100,35 @@ def test_opening_makes_the_store_in_the_data_directory(tmp_path: Path) -> None:
     workshop.store.create_run("r-1", "x", "2026-01-01T00:00:00.000Z")
     assert (tmp_path / "new" / "runs.db").exists()
     workshop.store.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [({"max_in_flight": 0}, "max_in_flight"), ({"provider_caps": {Provider("ollama"): 0}}, "ollama")],
+)
+async def test_caps_below_one_are_refused(notes: NoteFolder, changed: dict[str, Any], named: str) -> None:
+    workshop = shop(notes)
+    workshop.settings = replace(workshop.settings, **changed)
+    with pytest.raises(ValueError, match=f"{named} is 0; accepted: 1 or more"):
+        async with workshop.engine():
+            raise AssertionError("never entered")
+
+
+def test_notes_are_prepared_from_any_thread_once(notes: NoteFolder) -> None:
+    workshop = shop(notes)
+
+    def prepared(_: int) -> int:
+        workshop.prepare(notes.folder)
+        return id(workshop.library(notes.folder).index)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(prepared, range(8)))) == 1
+
+
+def test_all_agents_of_a_provider_name_the_same_one() -> None:
+    def provider(kind: Literal["embedded", "model", "scripted"], model: str | None = None) -> str | None:
+        return ModelPolicy(kind=kind, model=model).provider
+
+    assert provider("model", "ollama:qwen3:8b") == provider("model", "ollama:other") == "ollama"
+    assert provider("embedded") is None
+    assert provider("scripted") is None
