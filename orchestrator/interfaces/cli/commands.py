@@ -226,10 +226,10 @@ def runs(
     return perform(context, lambda session: runs(session, limit))
 
 
-def show(context: typer.Context, run: Run) -> int:
+def show(context: typer.Context, run: Run, whole: Annotated[bool, typer.Option("--all")] = False) -> int:
     from orchestrator.interfaces.cli.bodies.showing import show
 
-    return perform(context, lambda session: show(session, run))
+    return perform(context, lambda session: show(session, run, whole=whole))
 
 
 def masks_show(context: typer.Context, run: Run) -> int:

@@ -265,8 +265,12 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "Show a run: state, sub-tasks, open requests, and its report if there is one.",
             "显示运行：状态、子任务、待答请求，以及报告（如有）。",
         ),
-        examples=("maskgrad show r-7k2m9d",),
-        parameters={"run": _RUN},
+        more=(
+            "Of more than 40 sub-tasks the states are counted and those that need a look are listed.",
+            "子任务多于 40 个时，只统计各状态的数量，并列出需要留意的子任务。",
+        ),
+        examples=("maskgrad show r-7k2m9d", "maskgrad show r-7k2m9d --all"),
+        parameters={"run": _RUN, "whole": ("list every sub-task and request", "列出全部子任务与请求")},
     ),
     "masks": CommandHelp(
         does=("Look at the masks of a run, or change one value.", "查看运行的蒙版，或修改一个值。"),

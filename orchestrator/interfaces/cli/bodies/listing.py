@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from graphs.plan import natural_key
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted, whole_number
@@ -19,6 +20,9 @@ from orchestrator.shell.store.rows import RunRow
 
 _GOAL: Final = 60
 """Characters of a goal that a row shows."""
+
+NAMED: Final = 3
+"""Open requests that a row names."""
 
 _HEAD: Final[Mapping[Lang, tuple[str, ...]]] = {
     "en": ("run", "created (UTC)", "done", "state", "goal"),
@@ -39,7 +43,7 @@ def runs(session: Session, limit: str) -> Result:
             continue
         interrupted = is_interrupted(session, state)
         documents.append({**run_document(state, interrupted=interrupted), "created": row.created})
-        waits = f" ({', '.join(sorted(state.requests.keys()))})" if state.requests else ""
+        waits = _waits(state)
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
         status = status_words(state.status, session.lang, interrupted=interrupted) + waits
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
@@ -51,6 +55,13 @@ def runs(session: Session, limit: str) -> Result:
         '还没有运行；可从此开始：maskgrad plan "…" --sources 文件夹',
     )
     return Result(data={"runs": []}, notes=(note,))
+
+
+def _waits(state: RunState) -> str:
+    """What a run waits for, in brackets: the first requests by name, of more of them the number."""
+    asked = sorted(state.requests.keys(), key=natural_key)
+    more = f", +{len(asked) - NAMED}" if len(asked) > NAMED else ""
+    return f" ({', '.join(asked[:NAMED])}{more})" if asked else ""
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from graphs.plan import natural_key
 from orchestrator.core.events import ProposalRejected
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, run_state
@@ -22,16 +25,22 @@ from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
 from orchestrator.shell.runs import events_of
 
+SHOWN: Final = 10
+"""Open requests that are shown with all their choices, and missing things that are named, unless all are asked for."""
 
-def show(session: Session, run: str) -> Result:
-    """Return state, sub-tasks, open requests, who executes it, and the report if there is one."""
+
+def show(session: Session, run: str, *, whole: bool = False) -> Result:
+    """Return state, sub-tasks, open requests, who executes it, and the report if there is one.
+
+    Of a large run the sub-tasks and requests are summed up, unless `whole`.
+    """
     state = run_state(session, run)
     lease = living_lease(session, state.run)
     holder = lease.holder if lease is not None else None
     report = delivered(session, state)
     # A report lists what is missing itself.
     interrupted = holder is None and state.status == "running"
-    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted)
+    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     document = {
@@ -52,10 +61,12 @@ def state_lines(
     *,
     gaps: bool = True,
     interrupted: bool = False,
+    whole: bool = False,
 ) -> list[str]:
     """Return a run's state for people.
 
-    `gaps` tells whether to list what is missing, `interrupted` that nobody executes it although it is running.
+    `gaps` tells whether to list what is missing, `interrupted` that nobody executes it although it is running, `whole`
+    that a large run is not to be summed up.
     """
     lang = session.lang
     goal = state.created.goal if state.created is not None else ""
@@ -67,15 +78,28 @@ def state_lines(
         lines += requested_lines(session, state)
     if holder is not None:
         lines.append(session.pick("executed by: ", "执行者：") + holder_name(holder))
-    lines += node_lines(state, lang)
+    lines += node_lines(state, lang, whole=whole)
     rejected = is_rejected(state)
     if rejected:
         lines += _rejection(session, state)
-    for gap in state.gaps if gaps and not rejected else ():
-        lines.append(session.pick("missing: ", "缺少：") + one_line(gap, 300))
-    for key in sorted(state.requests.keys()):
+    missing = state.gaps if gaps and not rejected else ()
+    most = len(missing) if whole else SHOWN
+    lines += [session.pick("missing: ", "缺少：") + one_line(gap, 300) for gap in missing[:most]]
+    if len(missing) > most:
+        more = len(missing) - most
+        lines.append(
+            session.pick(
+                f"missing: {more} more; all: maskgrad show {state.run} --all",
+                f"缺少：另有 {more} 项；全部：maskgrad show {state.run} --all",
+            )
+        )
+    for number, key in enumerate(sorted(state.requests.keys(), key=natural_key)):
         request = state.requests[key]
-        lines += ["", *request_lines(request, lang)]
+        asked = request_lines(request, lang)
+        if number >= SHOWN and not whole:
+            lines += ([""] if number == SHOWN else []) + asked[:1]
+            continue
+        lines += ["", *asked]
         if request.sources:
             step = plan_anew(state)
             lines.append(session.pick(f"    or plan anew: {step}", f"    或重新规划：{step}"))

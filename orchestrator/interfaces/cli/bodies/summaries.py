@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
+from graphs.plan import NodeId
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
@@ -40,6 +42,13 @@ NODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """The states of a sub-task in words."""
 
+
+LISTED: Final = 40
+"""Sub-tasks that are listed one by one; a larger plan is summed up, for it would scroll what matters off the screen."""
+NOTABLE: Final = 20
+"""Sub-tasks of a larger plan that are listed all the same."""
+_NOTABLE_FIRST: Final = ("suspended", "blocked", "running", "verifying", "skipped")
+"""What a person looks for first."""
 
 INTERRUPTED: Final = ("interrupted", "已中断")
 """The state of a run that nobody executes although its log says that it is running."""
@@ -209,30 +218,49 @@ def node_word(node: NodeState, lang: Lang) -> str:
     return pick(lang, *NODE_WORDS["ready" if node.ready else node.status])
 
 
-def node_lines(state: RunState, lang: Lang) -> list[str]:
-    """Return one line per sub-task: state, agent, attempts, title."""
-    lines = []
-    for name in nodes_of(state):
-        node = state.nodes.get(name)
-        title = _title(state, name)
-        if node is None:
-            lines.append(f"  {name:<5} {title}")
-            continue
-        agent = state.assigned.get(name, "")
-        tries = f"{node.generation}.{node.attempt}"
-        lines.append(f"  {name:<5} {node_word(node, lang):<9} {agent:<8} {tries:<5} {title}")
-    return lines
+def node_lines(state: RunState, lang: Lang, *, whole: bool = True) -> list[str]:
+    """Return one line per sub-task: state, agent, attempts, title.
+
+    Unless `whole`, of a plan with more than `LISTED` of them: how many are in which state, and the `NOTABLE` ones that
+    a person looks for first.
+    """
+    names = nodes_of(state)
+    titles = _titles(state)
+    if whole or len(names) <= LISTED:
+        return [_node_line(state, name, titles, lang) for name in names]
+    words = Counter(node_word(node, lang) for node in map(state.nodes.get, names) if node is not None)
+    counted = " · ".join(f"{word} {number}" for word, number in words.most_common())
+    head = pick(lang, f"  {len(names)} sub-tasks", f"  {len(names)} 个子任务")
+    notable = [
+        name
+        for status in _NOTABLE_FIRST
+        for name in names
+        if (node := state.nodes.get(name)) is not None and node.status == status
+    ]
+    lines = [f"{head}{pick(lang, ': ', '：') if counted else ''}{counted}"]
+    lines += [_node_line(state, name, titles, lang) for name in notable[:NOTABLE]]
+    command = f"maskgrad show {state.run} --all"
+    return [*lines, pick(lang, f"  all of them: {command}", f"  查看全部：{command}")]
+
+
+def _node_line(state: RunState, name: NodeId, titles: Mapping[NodeId, str], lang: Lang) -> str:
+    node, title = state.nodes.get(name), titles.get(name, "")
+    if node is None:
+        return f"  {name:<5} {title}"
+    tries = f"{node.generation}.{node.attempt}"
+    return f"  {name:<5} {node_word(node, lang):<9} {state.assigned.get(name, ''):<8} {tries:<5} {title}"
 
 
 def node_documents(state: RunState) -> list[dict[str, Any]]:
     """Return the sub-tasks as JSON objects."""
     documents = []
+    titles = _titles(state)
     for name in nodes_of(state):
         node = state.nodes.get(name)
         documents.append(
             {
                 "node": name,
-                "title": _title(state, name),
+                "title": titles.get(name, ""),
                 "agent": state.assigned.get(name),
                 "status": ("ready" if node.ready else node.status) if node is not None else "draft",
                 "generation": node.generation if node is not None else 0,
@@ -244,6 +272,6 @@ def node_documents(state: RunState) -> list[dict[str, Any]]:
     return documents
 
 
-def _title(state: RunState, name: str) -> str:
+def _titles(state: RunState) -> Mapping[NodeId, str]:
     tasks = state.proposal.plan.subtasks if state.proposal is not None else ()
-    return next((one_line(task.title, 80) for task in tasks if task.id == name), "")
+    return {task.id: one_line(task.title, 80) for task in tasks}
