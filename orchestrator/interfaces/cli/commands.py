@@ -155,11 +155,13 @@ def run(
 
 
 def watch(
-    context: typer.Context, run: Run, after: Annotated[str, typer.Option("--after", metavar="SEQ")] = "0"
+    context: typer.Context,
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", autocompletion=complete_runs)],
+    after: Annotated[str, typer.Option("--after", metavar="SEQ")] = "0",
 ) -> int:
     from orchestrator.interfaces.cli.bodies.watching import watch
 
-    return perform(context, lambda session: watch(session, run, after))
+    return perform(context, lambda session: watch(session, runs, after))
 
 
 def resume(context: typer.Context, run: Run) -> int:

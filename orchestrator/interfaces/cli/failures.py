@@ -161,7 +161,7 @@ def failure_of(error: BaseException, lang: Lang, *, home: Path | None, args: Seq
         code=code,
         message=filled(_message(error, lang), args),
         hint=step or filled_hint(_next_step(code, kind, args)[lang], args),
-        retryable=isinstance(error, RunBusy | StoreBusy | HeadMoved),
+        retryable=kind == "busy" or isinstance(error, StoreBusy | HeadMoved),
         exit=EXIT_OF_KIND[kind],
     )
 

@@ -176,11 +176,17 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "跟踪由其他进程执行的运行，直到它停下。",
         ),
         more=(
-            "With --jsonl every event is printed as it is stored.",
-            "使用 --jsonl 时按存储的形式打印每个事件。",
+            "With --jsonl every event is printed as it is stored. Several runs are followed at once, until all rest; "
+            "the exit code is that of the first one that is not completed.",
+            "使用 --jsonl 时按存储的形式打印每个事件。可同时跟踪多个运行，直到全部停下；"
+            "退出码为第一个未完成的运行的退出码。",
         ),
-        examples=("maskgrad watch r-7k2m9d", "maskgrad watch r-7k2m9d --jsonl --after 120"),
-        parameters={"run": _RUN, "after": ("begin behind this event", "从此事件之后开始")},
+        examples=(
+            "maskgrad watch r-7k2m9d",
+            "maskgrad watch r-7k2m9d --jsonl --after 120",
+            "maskgrad watch r-7k2m9d r-4p8x2c",
+        ),
+        parameters={"runs": _RUN, "after": ("begin behind this event", "从此事件之后开始")},
     ),
     "resume": CommandHelp(
         does=(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.interfaces.cli.harness import call, store_log
 from tests.interfaces.cli.logs import backtracked_log, finished_log, reviewing_log, suspended_log
-from tests.interfaces.cli.shops import real_shop
+from tests.interfaces.cli.shops import real_shop, scripted_shop
 
 RUN = "r-look22"
 
@@ -298,3 +299,76 @@ def test_the_domains_are_those_of_the_workshop_that_was_given(tmp_path: Path) ->
     shop.store.close()
     assert named["names"] == {"en": "Ledgers", "zh": "账库"}
     assert call("domains", "show", "cs.databases", "--json", home=tmp_path).data["names"]["en"] != "Ledgers"
+
+
+def test_two_runs_are_followed_at_once_until_both_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, other = finished_log(), suspended_log()
+    runs = [store_log(tmp_path, "r-one", log[:5]), store_log(tmp_path, "r-two", other[:7])]
+    store = SqliteStore(tmp_path / "runs.db")
+    left = {runs[0]: list(log[5:]), runs[1]: list(other[7:])}
+    leases = {run: store.acquire(run, this_process(), 60.0) for run in runs}
+
+    def one_more(seconds: float) -> None:
+        """Both processes go on while this one waits; the one of the run that is then suspended lets it go."""
+        del seconds
+        for run in runs:
+            if left[run]:
+                event = left[run].pop(0)
+                store.append(run, event.seq - 1, [new_event(run, event)], lease=leases[run])
+            else:
+                store.release(leases[run])
+
+    monkeypatch.setattr("orchestrator.interfaces.cli.bodies.watching.time.sleep", one_more)
+    called = call("watch", *runs, "--jsonl", home=tmp_path)
+    store.close()
+    *events, last = [json.loads(line) for line in called.out.splitlines()]
+    for run, whole in zip(runs, (log, other), strict=True):
+        assert [row["seq"] for row in events if row["run"] == run] == [event.seq for event in whole]
+    # Neither is read to its end before the other one goes on.
+    order = [row["run"] for row in events]
+    assert order.index("r-two") < len(log)
+    assert order != sorted(order)
+    assert [row["run"] for row in last["data"]["runs"]] == runs
+    # The first is completed, the second one waits for a person.
+    assert [row["status"] for row in last["data"]["runs"]] == ["completed", "suspended"]
+    assert called.code == 3
+
+
+@pytest.mark.parametrize("display", ["plain", "log", "live"])
+def test_lines_of_two_runs_say_of_which(tmp_path: Path, display: str) -> None:
+    runs = [store_log(tmp_path, "r-one", finished_log()), store_log(tmp_path, "r-two", finished_log())]
+    called = call("watch", *runs, "--display", display, home=tmp_path)
+    lines = [line for line in called.err.splitlines() if "state=" in line]
+    assert called.code == 0
+    assert len(lines) > 4
+    assert all(f"id={runs[number >= len(lines) // 2]} " in line for number, line in enumerate(lines))
+
+
+def test_an_unknown_run_is_refused_before_another_one_is_followed(tmp_path: Path) -> None:
+    run = store_log(tmp_path, RUN, finished_log())
+    refused = call("watch", run, "r-nobody", "--json", home=tmp_path)
+    assert (refused.code, refused.error["code"]) == (2, "run_unknown")
+
+
+def test_a_run_that_another_process_holds_says_who_since_when_and_what_to_do(tmp_path: Path) -> None:
+    log = finished_log()
+    run = store_log(tmp_path, RUN, log[:5])
+    since = next(event.ts for event in log[:5] if event.body.type == "run.executor")
+    shop = scripted_shop(tmp_path, {})
+    lease = shop.store.acquire(run, this_process(), 60.0)
+    moment = f"{since[:10]} {since[11:19]} UTC"
+    holder = this_process().partition("@")[0]
+    for name in ("run", "resume"):
+        refused = call(name, run, "--json", home=tmp_path, shop=shop)
+        assert (refused.code, refused.error["code"], refused.error["retryable"]) == (2, "run_busy", True)
+        message = refused.error["message"]
+        assert f"is being executed by {holder} since {moment}" in message
+        for command in ("watch", "pause", "cancel", "resume"):
+            assert f"maskgrad {command} {run}" in message
+        assert datetime.fromtimestamp(lease.expires, UTC).strftime("%H:%M:%S UTC") in message
+    chinese = call("resume", run, home=tmp_path, shop=shop, environment={"MASKGRAD_LANG": "zh"}).err
+    assert f"自 {moment} 起正由 {holder} 执行" in chinese
+    assert f"executed by: {holder}, since {moment}" in call("show", run, home=tmp_path, shop=shop).out
+    shop.store.close()

@@ -29,6 +29,12 @@ def living_lease(session: Session, run: RunId) -> Lease | None:
     return None if lease is None or is_gone(lease.holder) else lease
 
 
+def executed_since(session: Session, run: RunId) -> str | None:
+    """Return when the last executor of a run took it, such as `2026-01-01 12:30:05 UTC`; `None` before the first."""
+    times = [stored.ts for stored in session.store().events(run) if stored.type == "run.executor"]
+    return f"{times[-1][:10]} {times[-1][11:19]} UTC" if times else None
+
+
 def is_interrupted(session: Session, state: RunState) -> bool:
     """Tell whether nobody executes a run that its log says is running: a crash, a full store or Ctrl-C ended that."""
     return state.status == "running" and living_lease(session, state.run) is None

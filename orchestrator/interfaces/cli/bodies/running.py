@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,18 +14,31 @@ from orchestrator.desk import approve as approve_revision
 from orchestrator.desk import check_task, post_control
 from orchestrator.interfaces.cli.bodies.deciding import BY
 from orchestrator.interfaces.cli.bodies.gate import pass_gate
-from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.looking import (
+    executed_since,
+    holder_name,
+    living_lease,
+    proposal_of,
+    run_state,
+)
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
 from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_words
-from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
+from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.shell.store.errors import StoreUnavailable, UnknownRun
+from orchestrator.shell.store.errors import RunBusy, StoreUnavailable, UnknownRun
 
 APPROVED_UNSEEN: Final = "--approve"
 """How an approval by `run --approve` stands in the log."""
+
+
+class HeldElsewhere(Problem):
+    """Another process executes the run."""
+
+    kind = "busy"
+
 
 _YAML: Final = (".yaml", ".yml")
 
@@ -46,6 +60,8 @@ def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -
         return _ended_before(session, state)
     try:
         return _decided_and_executed(session, state, approve=approve)
+    except RunBusy as error:
+        raise _held_elsewhere(session, state.run, error) from error
     except StoreUnavailable as error:
         # The run exists: the same command with its goal would draft it again.
         option = " --approve" if approve else ""
@@ -93,7 +109,26 @@ def resume(session: Session, run: str) -> Result:
                 f"已请 {holder_name(lease.holder)} 继续。可跟踪：maskgrad watch {run}",
             )
             return Result(data=_document(state), notes=(note,))
-    return execute_shown(session, name)
+    try:
+        return execute_shown(session, name)
+    except RunBusy as error:
+        raise _held_elsewhere(session, name, error) from error
+
+
+def _held_elsewhere(session: Session, run: RunId, busy: RunBusy) -> HeldElsewhere:
+    """Say who executes a run, since when, and what can be done about it."""
+    holder, since = holder_name(busy.holder), executed_since(session, run)
+    until = datetime.fromtimestamp(busy.expires, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    en, zh = (f" since {since}", f"自 {since} 起") if since is not None else ("", "")
+    return HeldElsewhere(
+        busy.code,
+        en=f"run {run!r} is being executed by {holder}{en}; accepted: one executor at a time. Follow it: maskgrad "
+        f"watch {run}; stop it: maskgrad pause {run} or maskgrad cancel {run}. If that process hangs or is out of reach, end "
+        f"it: its hold runs out at {until} and is then free for: maskgrad resume {run}",
+        zh=f"运行 {run!r} {zh}正由 {holder} 执行；可接受：同一时间只有一个执行者。跟踪：maskgrad watch {run}；"
+        f"停止：maskgrad pause {run} 或 maskgrad cancel {run}。如该进程无响应或无法访问，请结束它：其占用将于 {until} "
+        f"到期，之后可用：maskgrad resume {run}",
+    )
 
 
 def _left(session: Session, state: RunState) -> Result:

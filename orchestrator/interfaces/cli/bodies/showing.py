@@ -7,7 +7,12 @@ from typing import Final
 from graphs.plan import natural_key
 from orchestrator.core.events import ProposalRejected
 from orchestrator.core.state import RunState
-from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, run_state
+from orchestrator.interfaces.cli.bodies.looking import (
+    executed_since,
+    holder_name,
+    living_lease,
+    run_state,
+)
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
@@ -77,7 +82,12 @@ def state_lines(
     if state.status == "reviewing":
         lines += requested_lines(session, state)
     if holder is not None:
-        lines.append(session.pick("executed by: ", "执行者：") + holder_name(holder))
+        since = executed_since(session, state.run)
+        lines.append(
+            session.pick("executed by: ", "执行者：")
+            + holder_name(holder)
+            + (session.pick(f", since {since}", f"，自 {since} 起") if since is not None else "")
+        )
     lines += node_lines(state, lang, whole=whole)
     rejected = is_rejected(state)
     if rejected:

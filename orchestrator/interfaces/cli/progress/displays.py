@@ -43,15 +43,16 @@ class NoDisplay:
 class LineDisplay(NoDisplay):
     """Writes one `key=value` line for each change of state."""
 
-    def __init__(self, streams: Streams, lang: Lang, *, stamped: bool) -> None:
-        """Return a display; `stamped` lines begin with time, run and number of the event."""
+    def __init__(self, streams: Streams, lang: Lang, *, stamped: bool, named: bool = False) -> None:
+        """Return a display; `stamped` lines begin with time, run and number of the event, `named` ones with the run."""
         self._streams = streams
         self._narrator = Narrator(lang)
         self._stamped = stamped
+        self._named = named
 
     def show(self, event: Event, state: RunState) -> None:
         """Write the lines of an event; activity within a sub-task has none."""
-        stamp: tuple[tuple[str, object], ...] = ()
+        stamp: tuple[tuple[str, object], ...] = (("id", state.run),) if self._named else ()
         if self._stamped:
             stamp = (("ts", event.ts), ("id", state.run), ("seq", event.seq))
         for change in self._narrator.tell(event, state):
@@ -59,15 +60,22 @@ class LineDisplay(NoDisplay):
                 self._streams.talk(logfmt((*stamp, *change.fields)))
 
 
-def display_for(wanted: Display, streams: Streams, lang: Lang, environment: Mapping[str, str]) -> RunDisplay:
-    """Return the display that was asked for; `auto` is `live` on a terminal, `log` in a CI job, else `plain`."""
+def display_for(
+    wanted: Display, streams: Streams, lang: Lang, environment: Mapping[str, str], *, beside: bool = False
+) -> RunDisplay:
+    """Return the display that was asked for; `auto` is `live` on a terminal, `log` in a CI job, else `plain`.
+
+    `beside` others, whose lines stand between, it is for lines that name their run; one panel holds one run.
+    """
     kind = wanted
     if kind == "auto":
         kind = "live" if streams.live else "log" if environment.get("CI") else "plain"
+    if beside and kind == "live":
+        kind = "plain"
     match kind:
         case "live":
             return LiveDisplay(streams, lang, environment)
         case "plain" | "log":
-            return LineDisplay(streams, lang, stamped=kind == "log")
+            return LineDisplay(streams, lang, stamped=kind == "log", named=beside)
         case _:
             return NoDisplay()
