@@ -123,8 +123,8 @@ def _held_elsewhere(session: Session, run: RunId, busy: RunBusy) -> HeldElsewher
     return HeldElsewhere(
         busy.code,
         en=f"run {run!r} is being executed by {holder}{en}; accepted: one executor at a time. Follow it: maskgrad "
-        f"watch {run}; stop it: maskgrad pause {run} or maskgrad cancel {run}. If that process hangs or is out of reach, end "
-        f"it: its hold runs out at {until} and is then free for: maskgrad resume {run}",
+        f"watch {run}; stop it: maskgrad pause {run} or maskgrad cancel {run}. If that process hangs or is gone, "
+        f"end it: its hold runs out at {until} and is then free for: maskgrad resume {run}",
         zh=f"运行 {run!r} {zh}正由 {holder} 执行；可接受：同一时间只有一个执行者。跟踪：maskgrad watch {run}；"
         f"停止：maskgrad pause {run} 或 maskgrad cancel {run}。如该进程无响应或无法访问，请结束它：其占用将于 {until} "
         f"到期，之后可用：maskgrad resume {run}",
