@@ -287,6 +287,7 @@ class RunExecutor:
         started = cause
         try:
             await self._journal.durable(cause)
+            await self._journal.room()
             # It waited for a slot and for the disk: a backtrack may have made it obsolete meanwhile.
             state = self._journal.state
             start = (

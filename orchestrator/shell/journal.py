@@ -30,6 +30,9 @@ Listener = Callable[[Event, RunState], None]
 """Told of each event after it was applied, in order; must not block."""
 
 
+WAITING_LIMIT: Final = 1024
+"""Events of a run that may wait for the disk: with more of them no attempt begins, so that a slow disk slows the run
+down and does not fill the memory. Some hundreds of sub-tasks, more than a disk that keeps up ever leaves waiting."""
 LINGER_S: Final = 0.05
 """How long what nobody acts on waits for company, in seconds: what a crash may lose of it. Much longer than a commit,
 so that a short attempt is one group; much shorter than a person notices."""
@@ -170,6 +173,11 @@ class Journal:
         if self._batch:
             self._flush()
         await waiter
+
+    async def room(self) -> None:
+        """Return when fewer than `WAITING_LIMIT` events wait for the disk; raises `JournalBroken` as `durable` does."""
+        while self.state.seq - self._committed >= WAITING_LIMIT:
+            await self.durable(self.state.seq - WAITING_LIMIT + 1)
 
     def _tell(self, listener: Listener, event: Event) -> None:
         try:
