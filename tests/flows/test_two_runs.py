@@ -394,6 +394,7 @@ async def test_one_commit_serves_both_runs(notes: NoteFolder) -> None:
     async with stage.shop.engine() as engine:
         store.free.clear()
         busy = await engine.writer.enqueue(lambda _: None)
+        assert await asyncio.to_thread(store.entered.wait, PATIENCE_S)
         tasks = [asyncio.ensure_future(stage.execute(run, listeners=[listener(run)])) for run in runs]
         await settled(lambda: recorded == set(runs))
         for _ in range(10):  # the appends are handed over in the next turns
@@ -416,6 +417,7 @@ class Heads(MemoryStore):
 
     def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
         if threading.current_thread().name == WRITER:
+            self.entered.set()
             assert self.free.wait(PATIENCE_S)
         before = {row.id: self.head(row.id) for row in self.runs()}
         outcomes = super().commit(operations)
