@@ -413,6 +413,7 @@ class Heads(MemoryStore):
         super().__init__()
         self.free = threading.Event()
         self.free.set()
+        self.entered = threading.Event()
         self.moved: list[set[RunId]] = []
 
     def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
