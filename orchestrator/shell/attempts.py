@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -184,7 +185,7 @@ class AttemptRunner:
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
             return Made(result, encoded(WORK_RESULT.dump_python(result, mode="json")).decode())
 
-        loop = asyncio.get_running_loop()
+        loop, thread = asyncio.get_running_loop(), threading.get_ident()
 
         async def examine(made: Made, blocked: tuple[str, ...]) -> Examined:
             return await self._checks.run(
@@ -192,8 +193,10 @@ class AttemptRunner:
             )
 
         def produced(result: WorkResult) -> None:
-            # The check may run on a thread.
-            loop.call_soon_threadsafe(job.emit, _produced(job, result))
+            if threading.get_ident() == thread:
+                job.emit(_produced(job, result))
+            else:
+                loop.call_soon_threadsafe(job.emit, _produced(job, result))
 
         return AttemptContext(
             work=work,

@@ -27,7 +27,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from orchestrator.shell.store.checkpointer import StoreCheckpointer
+from orchestrator.shell.store.checkpointer import StoreCheckpointer, thread_of
 from orchestrator.shell.store.ports import Operation
 from orchestrator.shell.store.writer import Writer
 
@@ -35,6 +35,9 @@ NEW_THREAD: Final = "__maskgrad_new_thread"
 """Set in `configurable` for a thread of which nothing can have been kept: the store is not asked. LangGraph keeps names
 that begin so out of a checkpoint's metadata."""
 
+
+_ENCODED: Final = (str, bool)
+"""Channel values that are JSON for certain; whoever writes a text to a channel answers for its form in UTF-8."""
 
 Ride = Callable[[str, Operation[None]], None]
 """Queues a write of a checkpoint thread (`orchestrator.shell.journal.Journal.ride`)."""
@@ -66,11 +69,22 @@ class AttemptSaver(StoreCheckpointer):
     ) -> RunnableConfig:
         """Queue a checkpoint, unless nobody will read it.
 
+        One that holds text and truth values only is made into a row when it is written, if it ever is.
+
         Raises `NotStorable`, and what `Journal.ride` raises after a refusal.
         """
-        if metadata["source"] != "input" and self._last not in checkpoint["channel_values"]:
-            row = self._row(config, checkpoint, metadata, new_versions)
-            self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
+        values = checkpoint["channel_values"]
+        if metadata["source"] != "input" and self._last not in values:
+            if all(type(value) in _ENCODED for value in values.values()):
+                self._ride(
+                    thread_of(config),
+                    lambda writes: writes.put_checkpoint(
+                        self._row(config, checkpoint, metadata, new_versions)
+                    ),
+                )
+            else:
+                row = self._row(config, checkpoint, metadata, new_versions)
+                self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
         return self._config_after(config, checkpoint)
 
     async def aput_writes(
