@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from langchain_core.callbacks import AsyncCallbackManager
+
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
@@ -150,6 +152,9 @@ class AttemptRunner:
         config: Any = {
             "configurable": {"thread_id": thread, NEW_THREAD: True, CONTEXT: context},
             "recursion_limit": RECURSION_LIMIT,
+            # One of its own, or LangChain looks for tracing services in the environment: what an attempt reads and
+            # makes leaves this machine through granted tools and the agent's model only.
+            "callbacks": AsyncCallbackManager(handlers=[]),
         }
         start: Literal[True] | None = True
         if job.previous_epoch is not None and await self._take_over(job, job.previous_epoch, thread):
