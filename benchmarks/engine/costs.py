@@ -27,6 +27,7 @@ from orchestrator.shell import executor, wiring
 from orchestrator.shell.attempt_graph import CONTEXT, STAGES, build_attempt_graph
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
+from orchestrator.shell.store.attempt_saver import AttemptSaver
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.verification.levels import StandardVerifier
 
@@ -207,12 +208,20 @@ def _timed_by(meter: Meter) -> Iterator[None]:
         yield
 
 
-def _without_checkpoints() -> AbstractContextManager[None]:
-    return _replaced(wiring, "build_attempt_graph", lambda _: BareGraph())
+def _without_checkpoints() -> AbstractContextManager[object]:
+    return _with_graph(BareGraph())
 
 
-def _without_langgraph() -> AbstractContextManager[None]:
-    return _replaced(wiring, "build_attempt_graph", lambda _: DirectGraph())
+def _without_langgraph() -> AbstractContextManager[object]:
+    return _with_graph(DirectGraph())
+
+
+def _with_graph(graph: BareGraph | DirectGraph) -> AbstractContextManager[object]:
+    """Attempts run through `graph`, and keep no checkpoint."""
+    stack = ExitStack()
+    stack.enter_context(_replaced(wiring, "build_attempt_graph", lambda _: graph))
+    stack.enter_context(_replaced(AttemptSaver, "keep", lambda *_: None))
+    return stack
 
 
 @contextmanager

@@ -8,9 +8,11 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManager
+from langgraph.checkpoint.base import Checkpoint
 
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
@@ -43,6 +45,7 @@ from orchestrator.shell.attempt_graph import (
     Examined,
     FinishedAttempt,
     Made,
+    checkpoint_after_work,
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
 from orchestrator.shell.check_threads import CheckThreads
@@ -68,10 +71,14 @@ Finished = AttemptVerified | AttemptRejected | AttemptFailed
 
 
 class Threads(Protocol):
-    """Carries an unfinished attempt's newest checkpoint over to a new epoch."""
+    """Keeps checkpoints of attempts, and carries an unfinished attempt's newest one over to a new epoch."""
 
     async def take_over(self, source: str, target: str) -> int:
         """Carry the newest checkpoint over and return how many were carried, 0 when there was none."""
+        ...
+
+    def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
+        """Queue a checkpoint, which is made when it is written."""
         ...
 
 
@@ -148,7 +155,7 @@ class AttemptRunner:
 
     async def _execute(self, job: AttemptJob) -> FinishedAttempt:
         thread = attempt_thread(job, job.epoch)
-        context = self._context(job)
+        context = self._context(job, thread)
         config: Any = {
             "configurable": {"thread_id": thread, NEW_THREAD: True, CONTEXT: context},
             "recursion_limit": RECURSION_LIMIT,
@@ -161,7 +168,8 @@ class AttemptRunner:
             del config["configurable"][NEW_THREAD]
             snapshot = await self._graph.aget_state(config)
             start = None if snapshot.next else True
-        await self._graph.ainvoke(start, config, durability="async", version="v2")
+        # What stands between the stages is kept by `work` itself: see `checkpoint_after_work`.
+        await self._graph.ainvoke(start, config, durability="exit", version="v2")
         finished = context.handed_on.finished
         assert finished is not None, "the last stage hands on what it came to"
         return finished
@@ -176,7 +184,7 @@ class AttemptRunner:
                 return True
         return False
 
-    def _context(self, job: AttemptJob) -> AttemptContext:
+    def _context(self, job: AttemptJob, own_thread: str) -> AttemptContext:
         orders = _Orders(job, self)
         node = job.state.node(job.key.node)
         worker = self._worker_for(orders.agent)
@@ -207,6 +215,7 @@ class AttemptRunner:
             work=work,
             start_path=node.start_path,
             examine=examine,
+            keep=lambda text: self._threads.keep(own_thread, partial(checkpoint_after_work, text)),
             suppress=lambda domains: suppression_guard(domains, orders.lang),
             judge=lambda result, scan, verdict: judge_attempt(
                 result, scan, verdict, frozenset(orders.required), orders.contract, orders.lang

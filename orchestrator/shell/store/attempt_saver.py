@@ -1,7 +1,7 @@
 """The checkpointer of attempts: it keeps what going on with one needs, and nothing waits for it.
 
-Of what LangGraph puts, this keeps the checkpoints after every stage but the last, and what a stage leaves when it stops
-(a question, an error). Not kept is what would never be read:
+Kept is a worker's result between two stages (`keep`), and what LangGraph puts when a stage stops (a question, an
+error). Not kept is what would never be read:
 
 * the checkpoint before the first stage: an attempt without a checkpoint starts from the beginning;
 * the writes of a stage that ended: they stand in the checkpoint that follows at once;
@@ -11,7 +11,6 @@ Of what LangGraph puts, this keeps the checkpoints after every stage but the las
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from orchestrator.shell.store.checkpointer import StoreCheckpointer, thread_of
+from orchestrator.shell.store.checkpointer import StoreCheckpointer
 from orchestrator.shell.store.ports import Operation
 from orchestrator.shell.store.writer import Writer
 
@@ -35,9 +34,6 @@ NEW_THREAD: Final = "__maskgrad_new_thread"
 """Set in `configurable` for a thread of which nothing can have been kept: the store is not asked. LangGraph keeps names
 that begin so out of a checkpoint's metadata."""
 
-
-_ENCODED: Final = (str, bool)
-"""Channel values that are JSON for certain; whoever writes a text to a channel answers for its form in UTF-8."""
 
 Ride = Callable[[str, Operation[None]], None]
 """Queues a write of a checkpoint thread (`orchestrator.shell.journal.Journal.ride`)."""
@@ -60,6 +56,15 @@ class AttemptSaver(StoreCheckpointer):
         """See `get_tuple`; `None` at once for a thread that is marked with `NEW_THREAD`."""
         return None if config["configurable"].get(NEW_THREAD) else self.get_tuple(config)
 
+    def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
+        """Queue the checkpoint of a new thread that stands between two stages; it is made when it is written.
+
+        Raises what `Journal.ride` raises after a refusal.
+        """
+        config: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        metadata: CheckpointMetadata = {"source": "loop", "step": 0, "parents": {}}
+        self._ride(thread, lambda writes: writes.put_checkpoint(self._row(config, make(), metadata, {})))
+
     async def aput(
         self,
         config: RunnableConfig,
@@ -67,24 +72,10 @@ class AttemptSaver(StoreCheckpointer):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Queue a checkpoint, unless nobody will read it.
-
-        One that holds text and truth values only is made into a row when it is written, if it ever is.
-
-        Raises `NotStorable`, and what `Journal.ride` raises after a refusal.
-        """
-        values = checkpoint["channel_values"]
-        if metadata["source"] != "input" and self._last not in values:
-            if all(type(value) in _ENCODED for value in values.values()):
-                self._ride(
-                    thread_of(config),
-                    lambda writes: writes.put_checkpoint(
-                        self._row(config, checkpoint, metadata, new_versions)
-                    ),
-                )
-            else:
-                row = self._row(config, checkpoint, metadata, new_versions)
-                self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
+        """Queue a checkpoint, unless nobody will read it. Raises `NotStorable`, and as `keep` does."""
+        if metadata["source"] != "input" and self._last not in checkpoint["channel_values"]:
+            row = self._row(config, checkpoint, metadata, new_versions)
+            self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
         return self._config_after(config, checkpoint)
 
     async def aput_writes(
@@ -98,6 +89,3 @@ class AttemptSaver(StoreCheckpointer):
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             rows = self._write_rows(config, writes, task_id, task_path)
             self._ride(rows[0].thread, lambda store: store.put_checkpoint_writes(rows))
-
-    # LangGraph asks for it at each invocation, and to find it out anew costs a tenth of what the invocation costs.
-    aput_writes.__signature__ = inspect.signature(aput_writes)  # type: ignore[attr-defined]

@@ -64,7 +64,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that `config` names, the newest of its thread without an id, None if there is none."""
-        thread, ns = thread_of(config), _namespace(config)
+        thread, ns = _thread(config), _namespace(config)
         row = self._store.checkpoint(thread, ns, get_checkpoint_id(config))
         return None if row is None else self._tuple(row)
 
@@ -82,7 +82,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
     ) -> Iterator[CheckpointTuple]:
         """Iterate over checkpoints, newest first, whose metadata has the values of `filter`."""
         rows = self._store.checkpoints(
-            None if config is None else thread_of(config),
+            None if config is None else _thread(config),
             None if config is None else config["configurable"].get("checkpoint_ns"),
             exactly=None if config is None else get_checkpoint_id(config),
             before=None if before is None else get_checkpoint_id(before),
@@ -139,7 +139,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
         return self._config_after(config, checkpoint)
 
     def _config_after(self, config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
-        return _config(thread_of(config), _namespace(config), checkpoint["id"])
+        return _config(_thread(config), _namespace(config), checkpoint["id"])
 
     def _row(
         self,
@@ -150,7 +150,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
     ) -> CheckpointRow:
         encoding, content = self.serde.dumps_typed(checkpoint)
         return CheckpointRow(
-            thread=thread_of(config),
+            thread=_thread(config),
             ns=_namespace(config),
             id=checkpoint["id"],
             parent=get_checkpoint_id(config),
@@ -187,7 +187,7 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
         serialised = [(channel, *self.serde.dumps_typed(value)) for channel, value in writes]
         return tuple(
             WriteRow(
-                thread=thread_of(config),
+                thread=_thread(config),
                 ns=_namespace(config),
                 checkpoint=config["configurable"]["checkpoint_id"],
                 task=task_id,
@@ -267,8 +267,7 @@ def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(metadata.get(key) == value for key, value in wanted.items())
 
 
-def thread_of(config: RunnableConfig) -> str:
-    """Return the checkpoint thread that a config names."""
+def _thread(config: RunnableConfig) -> str:
     return str(config["configurable"]["thread_id"])
 
 
