@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
 import pytest
 
 from orchestrator.core.events import Event
+from orchestrator.core.ids import RunId
+from orchestrator.core.reducer import apply, initial
 from orchestrator.interfaces.cli.bodies.listing import NAMED
 from orchestrator.interfaces.cli.bodies.showing import SHOWN
 from orchestrator.interfaces.cli.bodies.summaries import LISTED, NOTABLE
+from orchestrator.interfaces.cli.progress.live import LiveDisplay
+from orchestrator.interfaces.cli.streams import Streams
 from tests.core import builders
 from tests.core.simulation import Simulation, fails
-from tests.interfaces.cli.harness import call, store_log
+from tests.interfaces.cli.harness import Terminal, call, store_log
 from tests.interfaces.cli.logs import reviewing_log
 
 RUN = "r-test"
@@ -99,3 +104,19 @@ def test_a_small_plan_is_listed(tmp_path: Path, size: int, rows: int) -> None:
     store_log(tmp_path, RUN, reviewing_log(edges=edges(size)))
     shown = call("show", RUN, home=tmp_path).out
     assert len(listed(shown)) == rows
+
+
+@pytest.mark.parametrize(("size", "started"), [(LISTED, True), (LISTED + 2, False)])
+def test_only_what_is_finished_scrolls_up_above_the_panel_of_a_large_plan(size: int, started: bool) -> None:
+    run = Simulation(builders.proposal(builders.plan(edges(size))))
+    run.run()
+    err = Terminal()
+    state = initial(RunId(RUN))
+    with LiveDisplay(Streams(io.StringIO(), err, io.StringIO()), "en", {}, width=100) as display:
+        for event in run.log:
+            state = apply(state, event)
+            display.show(event, state)
+    shown = err.getvalue()
+    assert ("started by A1" in shown) is started
+    for number in range(1, size // 2 + 1):
+        assert re.search(rf"\bt{number}\b.*accepted", shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from agents.evidence import Claim, Evidence, LeakMark, Source
 from agents.results import WorkOutput
@@ -18,6 +18,9 @@ from orchestrator.interfaces.cli.problems import Lang, NotFound, pick
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+
+NAMED: Final = 8
+"""Other outputs with the same claim that are named."""
 
 
 def evidence(session: Session, run: str, node: str) -> Result:
@@ -62,7 +65,8 @@ def _all_lines(session: Session, shown: Sequence[_Shown]) -> list[str]:
         lines.append(head if one.current else head + session.pick("  (not accepted)", "（未被接受）"))
         for claim in own:
             others = [other for other in shown if other is not one and other.holds(one.key(claim))]
-            behind = ", ".join(f"{other.level(claim)} {other.node}" for other in others)
+            behind = ", ".join(f"{other.level(claim)} {other.node}" for other in others[:NAMED])
+            behind += f", +{len(others) - NAMED}" if len(others) > NAMED else ""
             lines += one.lines(
                 claim, session.pick(f"  (before: {behind})", f"（此前：{behind}）") if behind else ""
             )

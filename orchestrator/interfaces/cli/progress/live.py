@@ -18,8 +18,9 @@ from rich.panel import Panel
 from rich.text import Text
 
 from graphs.plan import NodeId
-from orchestrator.core.events import AttemptStarted, Event
+from orchestrator.core.events import AttemptProduced, AttemptStarted, Event
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.summaries import LISTED
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.changes import Change, Narrator, Weight
 from orchestrator.interfaces.cli.streams import Streams, one_line
@@ -93,7 +94,7 @@ class LiveDisplay:
         self._height = min(ROWS, max(1, len(state.nodes)))
         for change in self._narrator.tell(event, state):
             self._follow(event, change, state)
-            if change.weight != "activity":
+            if change.weight != "activity" and not _is_in_the_panel(event, state):
                 self._console.print(self._sentence(change))
 
     def _sentence(self, change: Change) -> Text:
@@ -166,6 +167,11 @@ class LiveDisplay:
         parts = [f"{pick(self._lang, en, zh)} {number}" for number, en, zh in words if number]
         head = pick(self._lang, f"{total} sub-tasks", f"{total} 个子任务")
         return Text(f"{head}: " + " · ".join(parts), style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def _is_in_the_panel(event: Event, state: RunState) -> bool:
+    """Whether a change is seen in the panel and needs no line: of a large plan only what is finished scrolls up."""
+    return len(state.nodes) > LISTED and isinstance(event.body, AttemptStarted | AttemptProduced)
 
 
 def _elapsed(seconds: float) -> str:
