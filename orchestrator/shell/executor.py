@@ -456,7 +456,7 @@ class RunExecutor:
         run = str(self._journal.run)
         known = self._inbox.failures(task_class)
         if not any((record.repair, record.run) == (repair, run) for record in known):
-            self._inbox.add_failure(task_class, repair, "falsified", run)
+            self._inbox.add_failure(task_class, repair, "falsified", run, lease=self._journal.lease)
 
 
 def _stands_on_the_same(before: RunState, now: RunState, name: NodeId) -> bool:

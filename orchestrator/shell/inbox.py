@@ -45,7 +45,9 @@ class Inbox(Protocol):
         """Return what is remembered of repairs for a class of task, over all runs."""
         ...
 
-    def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
+    def add_failure(
+        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
+    ) -> int:
         """Remember what a repair led to."""
         ...
 

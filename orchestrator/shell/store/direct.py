@@ -86,9 +86,11 @@ class DirectWrites(ABC):
         """See `StoreWrites.release`."""
         self._alone(lambda writes: writes.release(lease))
 
-    def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
+    def add_failure(
+        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
+    ) -> int:
         """See `StoreWrites.add_failure`."""
-        return self._alone(lambda writes: writes.add_failure(task_class, repair, outcome, run))
+        return self._alone(lambda writes: writes.add_failure(task_class, repair, outcome, run, lease=lease))
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """See `StoreWrites.put_checkpoint`."""

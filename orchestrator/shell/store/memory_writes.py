@@ -212,9 +212,11 @@ class MemoryWrites:
         if standing is not None and (standing.holder, standing.epoch) == (lease.holder, lease.epoch):
             self._put(self._tables.leases, lease.run, replace(standing, holder=NOBODY, expires=0.0))
 
-    def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
+    def add_failure(
+        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
+    ) -> int:
         """See `StoreWrites.add_failure`."""
-        self._head(run)
+        self._require_current(run, lease)
         _require_unicode(task_class, repair, outcome)
         id_ = max(self._tables.failures, default=0) + 1
         ts = timestamp(self._clock())

@@ -84,8 +84,10 @@ class StoreWrites(Protocol):
     def release(self, lease: Lease) -> None:
         """Give the right up; nothing is written under this lease any more. A stale lease is no error."""
 
-    def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
-        """Remember what a repair led to and return the record's id."""
+    def add_failure(
+        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
+    ) -> int:
+        """Remember what a repair led to and return the record's id. Raises as `mark_folded` does."""
 
     def put_checkpoint(self, row: CheckpointRow) -> None:
         """Keep a checkpoint; the same id replaces it. Raises `StaleLease` for an attempt of an older epoch."""

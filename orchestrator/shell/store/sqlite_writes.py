@@ -224,12 +224,15 @@ class SqliteWrites:
             (lease.run, lease.holder, lease.epoch, lease.expires),
         )
 
-    def add_failure(self, task_class: str, repair: str, outcome: str, run: str) -> int:
+    def add_failure(
+        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
+    ) -> int:
         """See `StoreWrites.add_failure`."""
-        now = self._standing(run).now
+        standing = self._standing(run)
+        require_current(run, lease, standing.lease, standing.now)
         added = self._execute(
             "INSERT INTO failure_memory (task_class, repair, outcome, run_id, ts) VALUES (?, ?, ?, ?, ?)",
-            (task_class, repair, outcome, run, timestamp(now)),
+            (task_class, repair, outcome, run, timestamp(standing.now)),
         )
         return added.lastrowid or 0
 

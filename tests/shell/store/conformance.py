@@ -392,11 +392,12 @@ class RunStoreConformance:
             lambda store, lease: store.append("r-1", 0, [], lease=lease, folded=[1]),
             lambda store, lease: store.mark_folded("r-1", [1], lease=lease),
             lambda store, lease: store.renew(lease, 30.0),
+            lambda store, lease: store.add_failure("class", "repair", "outcome", "r-1", lease=lease),
             lambda store, _: store.put_checkpoint(checkpoint("r-1/n/0/1/1", "c1")),
             lambda store, _: store.put_checkpoint_writes([write("r-1/n/0/1/1", "c1", "t", 0, b"1")]),
             lambda store, _: store.copy_thread("r-1/n/0/1/2", "r-1/n/0/1/1"),
         ],
-        ids=["append", "fold by append", "fold", "renew", "checkpoint", "writes", "copy"],
+        ids=["append", "fold by append", "fold", "renew", "failure", "checkpoint", "writes", "copy"],
     )
     def test_a_stopped_and_continued_process_writes_nothing(
         self, rig: StoreRig, late_write: Callable[[RunStore, Lease], object]
@@ -422,6 +423,8 @@ class RunStoreConformance:
         lease = rig.store.acquire("r-1", "host:1", 30.0)
         with pytest.raises(RunBusy, match="'host:1'"):
             rig.store.append("r-1", 0, [event()])
+        with pytest.raises(RunBusy, match="'host:1'"):
+            rig.store.add_failure("class", "repair", "outcome", "r-1")
         assert rig.store.append("r-1", 0, [event()], lease=lease) == 1
         rig.clock.now += 31
         assert rig.store.append("r-1", 1, [event()]) == 2
@@ -666,12 +669,12 @@ class RunStoreConformance:
         message = rig.store.post("r-1", "answer", "{}", "q")
         rig.store.put_checkpoint(checkpoint("t", "c1"))
         rig.store.put_checkpoint_writes([write("t", "c1", "task", 0, b"1")])
-        rig.store.add_failure("class", "repair", "outcome", "r-1")
+        rig.store.add_failure("class", "repair", "outcome", "r-1", lease=lease)
 
         def everything(writes: StoreWrites) -> object:
             writes.create_run("r-3", "third", "2025-01-03")
             writes.copy_thread("t", "u")
-            writes.add_failure("class", "other repair", "outcome", "r-1")
+            writes.add_failure("class", "other repair", "outcome", "r-1", lease=lease)
             writes.post("r-2", "cancel", "{}", "c")
             return writes.append(
                 "r-1",

@@ -104,7 +104,9 @@ steps: st.SearchStrategy[Step] = st.one_of(
         lambda run, id_, lease: lambda store, _: store.mark_folded(run, [id_], lease=lease), runs, few, leases
     ),
     st.builds(
-        lambda class_: lambda store, _: store.add_failure(class_, "r", "o", "r-1"), st.sampled_from("ab")
+        lambda class_, lease: lambda store, _: store.add_failure(class_, "r", "o", "r-1", lease=lease),
+        st.sampled_from("ab"),
+        leases,
     ),
     st.builds(
         lambda thread, n, ns: lambda store, _: store.put_checkpoint(checkpoint(thread, f"c{n}", ns=ns)),
