@@ -39,22 +39,32 @@ class JsonSerializer:
         return "json", encoded(obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Return the value of an encoding and bytes. Raises `NotStorable` for an unknown encoding."""
+        """Return the value of an encoding and bytes.
+
+        Raises `NotStorable` for an unknown encoding, and for bytes that are not what this encoding writes.
+        """
         encoding, content = data
-        match encoding:
-            case "json":
-                return json.loads(content)
-            case "bytes":
-                return content
-            case "interrupts":
-                return [Interrupt(**fields) for fields in json.loads(content)]
-            case _:
-                raise NotStorable(
-                    "A checkpoint value in the encoding",
-                    encoding,
-                    accepted_en="'json', 'bytes', 'interrupts'",
-                    accepted_zh="'json'、'bytes'、'interrupts'",
-                )
+        try:
+            match encoding:
+                case "json":
+                    return json.loads(content)
+                case "bytes":
+                    return content
+                case "interrupts":
+                    return [_interrupt(fields) for fields in json.loads(content)]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise NotStorable(
+                f"A checkpoint value in the encoding {encoding!r} with the content",
+                _shortened(repr(content)),
+                accepted_en=f"what this program wrote ({error})",
+                accepted_zh=f"由本程序写入的内容（{error}）",
+            ) from error
+        raise NotStorable(
+            "A checkpoint value in the encoding",
+            encoding,
+            accepted_en="'json', 'bytes', 'interrupts'",
+            accepted_zh="'json'、'bytes'、'interrupts'",
+        )
 
 
 def encoded(value: object) -> bytes:
@@ -78,6 +88,13 @@ def _are_interrupts(obj: object) -> TypeGuard[list[Interrupt[Any]] | tuple[Inter
 
 def _fields(interrupt: Interrupt[Any]) -> Mapping[str, object]:
     return {"value": interrupt.value, "id": interrupt.id, "response_schema": interrupt.response_schema}
+
+
+def _interrupt(fields: Mapping[str, Any]) -> Interrupt[Any]:
+    # LangGraph's constructor takes any further argument in silence.
+    if sorted(fields) != ["id", "response_schema", "value"]:
+        raise ValueError(f"an interrupt has no fields {sorted(fields)!r}")
+    return Interrupt(**fields)
 
 
 def _shortened(text: str, length: int = 120) -> str:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+import pickle
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -201,6 +204,55 @@ def test_an_exception_is_kept_as_its_repr() -> None:
 def test_no_other_encoding_is_read(encoding: str) -> None:
     with pytest.raises(NotStorable):
         JsonSerializer().loads_typed((encoding, b"\x80"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content"),
+    [
+        ("json", b"{"),
+        ("json", b"\xff\xfe\x80"),
+        ("json", b"[" * 100_000),
+        ("interrupts", b"3"),
+        ("interrupts", b'[{"value":1,"id":"i","response_schema":null,"__reduce__":"os.system"}]'),
+        ("interrupts", b'["value"]'),
+    ],
+)
+def test_what_this_program_cannot_have_written_is_refused(encoding: str, content: bytes) -> None:
+    with pytest.raises(NotStorable, match=f"'{encoding}'"):
+        JsonSerializer().loads_typed((encoding, content))
+
+
+def test_nothing_is_constructed_from_what_stands_in_a_checkpoint() -> None:
+    """Neither LangChain's notation of objects nor anything that looks like it: it stays data."""
+    planted = {"lc": 2, "type": "constructor", "id": ["os", "system"], "args": ["false"], "kwargs": {}}
+    assert JsonSerializer().loads_typed(("json", json.dumps([planted]).encode())) == [planted]
+
+
+PLANTED = """
+import pickle, sys
+class Touch:
+    def __reduce__(self):
+        return open, (sys.argv[1], "w")
+sys.stdout.buffer.write(pickle.dumps(Touch()))
+"""
+
+
+@pytest.mark.parametrize("encoding", ["pickle", "msgpack", "json"])
+async def test_a_planted_pickle_is_not_executed(
+    saver: StoreCheckpointer, tmp_path: Path, encoding: str
+) -> None:
+    """Somebody who can write into the file puts a pickle where a checkpoint is read."""
+    touched = tmp_path / "touched"
+    made = subprocess.run([sys.executable, "-c", PLANTED, str(touched)], capture_output=True, check=True)
+    await Stages().graph(saver).ainvoke({}, config("t"))
+    (newest, *_) = saver._store.checkpoints("t")
+    row = replace(newest, encoding=encoding, checkpoint=made.stdout)
+    saver._writer.submit(lambda writes: writes.put_checkpoint(row)).result(10)
+    with pytest.raises(NotStorable):
+        await saver.aget_tuple(config("t"))
+    assert not touched.exists()
+    pickle.loads(made.stdout).close()
+    assert touched.exists()  # it would have done so
 
 
 @pytest.mark.parametrize(
