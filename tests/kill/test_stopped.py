@@ -117,10 +117,11 @@ def test_others_look_on_and_ask_while_one_process_executes(killer: Killer) -> No
 
     busy = call("resume", RUN, "--json", home=scene.home, shop=shop)
     assert (busy.code, busy.error["kind"], busy.error["code"]) == (2, "busy", "run_busy")
-    for word in (lease.holder, "2023-11-14T22:13:50", f"maskgrad watch {RUN}"):
+    host_and_number = lease.holder.partition("@")[0]
+    for word in (host_and_number, "22:13:50", f"maskgrad watch {RUN}"):
         assert word in busy.error["message"]
     chinese = call("resume", RUN, home=scene.home, shop=shop, environment={"MASKGRAD_LANG": "zh"})
-    assert (chinese.code, lease.holder in chinese.err, "正由" in chinese.err) == (2, True, True)
+    assert (chinese.code, host_and_number in chinese.err, "正由" in chinese.err) == (2, True, True)
 
     head = store.head(RUN)
     assert call("show", RUN, "--json", home=scene.home, shop=shop).data["holder"] is not None
