@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NewType
 
 from pydantic import ConfigDict, JsonValue
@@ -113,6 +114,11 @@ class Plan:
 
     subtasks: tuple[SubTask, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
+
+
+_OTHERS: Final = ("params", "inputs", "outputs", "acceptance", "required_domains", "estimate")
+_TEXTS: Final = tuple(spec.name for spec in fields(SubTask) if spec.name not in _OTHERS)
+_texts_of: Final = attrgetter(*_TEXTS)
 
 
 class InvalidPlanError(ValueError):
@@ -271,7 +277,8 @@ def canonical_subtask(subtask: SubTask) -> str:
 
     This is stricter than `==`, for which `True`, `1` and `1.0` in `params` would be the same.
     """
-    return canonical_json({spec.name: canonical_field(subtask, spec.name) for spec in fields(SubTask)})
+    document = dict(zip(_TEXTS, _texts_of(subtask), strict=True))
+    return canonical_json(document | {name: canonical_field(subtask, name) for name in _OTHERS})
 
 
 def canonical_field(subtask: SubTask, name: str) -> JsonValue:
@@ -298,7 +305,11 @@ def canonical_field(subtask: SubTask, name: str) -> JsonValue:
 
 def canonical_json(value: object, *, ascii_only: bool = True) -> str:
     """Write a JSON value in one form: sorted keys, no spaces; `ValueError` for infinite or NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
+    return (_ASCII if ascii_only else _AS_IS).encode(value)
+
+
+_ASCII: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_AS_IS: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def natural_key(node: str) -> tuple[tuple[tuple[int, int, str], ...], str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter
+from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.evidence import Origin, Taint
 from agents.results import Need, SearchRound, WorkMode
@@ -435,7 +435,11 @@ Body = (
     | RunEnded
 )
 
-BODY: TypeAdapter[Body] = TypeAdapter(Annotated[Body, Field(discriminator="type")])
+BODY: TypeAdapter[Body] = TypeAdapter(
+    Annotated[Body, Field(discriminator="type")],
+    # As `json.dumps` writes it and `json.loads` reads it: a null in its place would make the log unreadable.
+    config=ConfigDict(ser_json_inf_nan="constants"),
+)
 """(De)serialises event bodies at the borders."""
 
 
@@ -470,6 +474,11 @@ def to_wire(run: RunId, event: Event) -> dict[str, Any]:
         "cause": event.cause,
         "data": data,
     }
+
+
+def data_text(body: Body) -> str:
+    """Return the `data` of a body's wire form as the JSON text that the store keeps: compact, non-ASCII as it is."""
+    return BODY.dump_json(body, exclude={"type"}).decode()
 
 
 def from_wire(document: Mapping[str, Any]) -> Event:

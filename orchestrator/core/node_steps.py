@@ -6,12 +6,13 @@ invalidates; never all nodes.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Final
 
 from rpds import HashTrieMap
 
 from graphs.plan import NodeId
 from orchestrator.core.blockage import BlockageClass
+from orchestrator.core.changing import changed
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -30,6 +31,8 @@ from orchestrator.core.events import (
     RequestOpened,
     RetryScheduled,
 )
+from orchestrator.core.ids import ArtefactId
+from orchestrator.core.requests import AttemptRow
 from orchestrator.core.rewinding import backtracked as rewound
 from orchestrator.core.state import Accepted, NodeState, RunState, call_key
 from orchestrator.core.transition import (
@@ -38,10 +41,14 @@ from orchestrator.core.transition import (
     attempted,
     is_running,
     key_of,
+    placed,
     plan_of,
     recorded,
+    row_of,
     with_node,
 )
+
+_NO_CALLS: Final[HashTrieMap[str, ArtefactId]] = HashTrieMap()
 
 
 def started(state: RunState, body: AttemptStarted) -> RunState:
@@ -52,16 +59,17 @@ def started(state: RunState, body: AttemptStarted) -> RunState:
     node = attempted(state, body.node, body.generation, before, "pending", *ACTIVE)
     if node.waiting:
         raise BrokenLog(f"run {state.run!r}: {body.node!r} started before its inputs were accepted")
-    started = replace(
+    started = changed(
         node,
         status="running",
         attempt=body.attempt,
         epoch=body.epoch,
         input_key=body.input_key,
         delay_s=0.0,
-        calls=node.calls if resumed else HashTrieMap(),
+        calls=node.calls if resumed else _NO_CALLS,
     )
-    return with_node(state, started)
+    nodes, counts = placed(state, started)
+    return changed(state, seq=state.seq + 1, nodes=nodes, counts=counts)
 
 
 def called(state: RunState, body: CallReturned) -> RunState:
@@ -70,28 +78,20 @@ def called(state: RunState, body: CallReturned) -> RunState:
     if node is None or not is_running(node, body.generation, body.attempt):
         return state
     key = call_key(body.step, body.index, body.arguments_digest)
-    return with_node(state, replace(node, calls=node.calls.insert(key, body.result)))
+    return with_node(state, changed(node, calls=node.calls.insert(key, body.result)))
 
 
 def produced(state: RunState, body: AttemptProduced) -> RunState:
     """Begin the check of an output."""
     node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
-    return with_node(state, replace(node, status="verifying"))
+    nodes, counts = placed(state, changed(node, status="verifying"))
+    return changed(state, seq=state.seq + 1, nodes=nodes, counts=counts)
 
 
 def verified(state: RunState, body: AttemptVerified) -> RunState:
     """Accept the output of an attempt and release what waits for it."""
     node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
-    accepted = Accepted(
-        input_key=key_of(node),
-        output=body.output,
-        content=body.content,
-        path=body.path,
-        mode=body.mode,
-        verification=body.verification,
-        leaks=body.leaks,
-    )
-    return _accept(state, recorded(state, replace(node, accepted=accepted), "verified"))
+    return _accept(state, node, _output(node, body), tried=(row_of(state, node, "verified"),))
 
 
 def reused(state: RunState, body: NodeReused) -> RunState:
@@ -101,7 +101,7 @@ def reused(state: RunState, body: NodeReused) -> RunState:
         raise BrokenLog(f"run {state.run!r}: {body.node!r} can't be accepted again now")
     if node.accepted is None or node.accepted.input_key != body.input_key:
         raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output of these inputs")
-    return _accept(state, replace(node, input_key=body.input_key))
+    return _accept(state, changed(node, input_key=body.input_key), node.accepted)
 
 
 def accepted_as_is(state: RunState, body: NodeAcceptedAsIs) -> RunState:
@@ -111,7 +111,7 @@ def accepted_as_is(state: RunState, body: NodeAcceptedAsIs) -> RunState:
         raise BrokenLog(f"run {state.run!r}: no output of {body.node!r} is up for a decision")
     if node.rejected is None:
         raise BrokenLog(f"run {state.run!r}: {body.node!r} has no output to take")
-    return _accept(state, replace(node, accepted=replace(node.rejected, as_is=True)))
+    return _accept(state, node, changed(node.rejected, as_is=True))
 
 
 def blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState:
@@ -119,18 +119,9 @@ def blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState:
     node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
     node = recorded(state, node, body.failure.kind)
     if isinstance(body, AttemptRejected):
-        rejected = Accepted(
-            input_key=key_of(node),
-            output=body.output,
-            content=body.content,
-            path=body.path,
-            mode=body.mode,
-            verification=body.verification,
-            leaks=body.leaks,
-        )
-        node = replace(node, rejected=rejected)
+        node = changed(node, rejected=_output(node, body))
     return with_node(
-        state, replace(node, status="blocked", failure=body.failure, blockage=None, calls=HashTrieMap())
+        state, changed(node, status="blocked", failure=body.failure, blockage=None, calls=_NO_CALLS)
     )
 
 
@@ -139,24 +130,22 @@ def cancelled(state: RunState, body: AttemptCancelled) -> RunState:
     node = state.nodes.get(body.node)
     if node is None or not is_running(node, body.generation, body.attempt):
         return state
-    return with_node(
-        state, replace(recorded(state, node, "cancelled"), status="pending", calls=HashTrieMap())
-    )
+    return with_node(state, changed(recorded(state, node, "cancelled"), status="pending", calls=_NO_CALLS))
 
 
 def classified(state: RunState, body: BlockageClassified) -> RunState:
     """Keep the class of a failure."""
     node = attempted(state, body.node, body.generation, body.attempt, "blocked")
-    state = with_node(state, replace(node, blockage=body.blockage))
+    state = with_node(state, changed(node, blockage=body.blockage))
     if body.blockage.cls in (BlockageClass.B, BlockageClass.C):
-        return replace(state, unresolved=state.unresolved.insert(body.node))
+        return changed(state, unresolved=state.unresolved.insert(body.node))
     return state
 
 
 def retry_scheduled(state: RunState, body: RetryScheduled) -> RunState:
     """Let the same attempt be made again after its delay."""
     node = attempted(state, body.node, body.generation, body.attempt - 1, "blocked")
-    again = replace(
+    again = changed(
         node,
         status="pending",
         retries=node.retries + 1,
@@ -178,19 +167,20 @@ def skipped(state: RunState, body: NodesSkipped) -> RunState:
         node = state.nodes.get(name)
         if node is None or node.status not in ("pending", "blocked"):
             raise BrokenLog(f"run {state.run!r}: {name!r} can't be given up now")
-        skipped = replace(
+        skipped = changed(
             node,
             status="skipped",
             skipped_because=body.reason,
             answer=None,
             answered=None,
             blockage=None,
-            calls=HashTrieMap(),
+            calls=_NO_CALLS,
         )
-        state = with_node(replace(state, unresolved=state.unresolved.discard(name)), skipped)
+        state = with_node(changed(state, unresolved=state.unresolved.discard(name)), skipped)
     for name in body.nodes:
-        state = _release(state, name)
-    return replace(
+        nodes, counts = placed(state, *_released(state, name))
+        state = changed(state, nodes=nodes, counts=counts)
+    return changed(
         state,
         limit_hit=state.limit_hit or body.reason == "limit",
         internal_error=body.detail if body.reason == "internal" else state.internal_error,
@@ -204,8 +194,8 @@ def asked(state: RunState, body: RequestOpened) -> RunState:
     stopped = node is not None and node.ready and node.attempts > 0
     if node is None or not (node.status == "blocked" or stopped) or request.id in state.requests:
         raise BrokenLog(f"run {state.run!r}: request {request.id!r} does not fit {request.node!r}")
-    node = replace(node, status="suspended", request=request.id, answer=None, answered=None)
-    state = replace(
+    node = changed(node, status="suspended", request=request.id, answer=None, answered=None)
+    state = changed(
         state,
         requests=state.requests.insert(request.id, request),
         requests_opened=state.requests_opened + 1,
@@ -218,8 +208,8 @@ def refused(state: RunState, body: MessageRefused) -> RunState:
     request = state.requests.get(body.request) if body.request is not None else None
     if request is None:
         return state
-    noted = replace(request, refused=(*request.refused, body.why))
-    return replace(state, requests=state.requests.insert(noted.id, noted))
+    noted = changed(request, refused=(*request.refused, body.why))
+    return changed(state, requests=state.requests.insert(noted.id, noted))
 
 
 def answered(state: RunState, body: RequestAnswered) -> RunState:
@@ -231,9 +221,9 @@ def answered(state: RunState, body: RequestAnswered) -> RunState:
     status = state.status
     if status == "suspended":
         status = "paused" if state.paused else "running"
-    state = replace(state, requests=state.requests.remove(body.request), status=status)
+    state = changed(state, requests=state.requests.remove(body.request), status=status)
     # The answer grants one repair beyond the limit: without it a person's own choice could not be carried out.
-    answered = replace(
+    answered = changed(
         node,
         status="blocked",
         request=None,
@@ -244,30 +234,54 @@ def answered(state: RunState, body: RequestAnswered) -> RunState:
     return with_node(state, answered)
 
 
-def _accept(state: RunState, node: NodeState) -> RunState:
-    done = replace(
+def _output(node: NodeState, body: AttemptVerified | AttemptRejected) -> Accepted:
+    return Accepted(
+        input_key=key_of(node),
+        output=body.output,
+        content=body.content,
+        path=body.path,
+        mode=body.mode,
+        verification=body.verification,
+        leaks=body.leaks,
+    )
+
+
+def _accept(
+    state: RunState, node: NodeState, accepted: Accepted, *, tried: tuple[AttemptRow, ...] = ()
+) -> RunState:
+    """Accept `accepted` as the output of `node` and release what waits for it; `tried` are attempts that just ended."""
+    done = changed(
         node,
         status="accepted",
+        accepted=accepted,
+        history=(*node.history, *tried),
+        attempts=node.attempts + len(tried),
         failure=None,
         blockage=None,
         answer=None,
         answered=None,
-        calls=HashTrieMap(),
+        calls=_NO_CALLS,
         done_seq=state.seq + 1,
     )
-    as_is = node.accepted is not None and node.accepted.as_is
-    state = replace(
+    nodes, counts = placed(state, done, *_released(state, node.id))
+    return changed(
         state,
+        seq=state.seq + 1,
+        nodes=nodes,
+        counts=counts,
         unresolved=state.unresolved.discard(node.id),
-        taken_as_is=state.taken_as_is.insert(node.id) if as_is else state.taken_as_is.discard(node.id),
+        taken_as_is=state.taken_as_is.insert(node.id)
+        if accepted.as_is
+        else state.taken_as_is.discard(node.id),
     )
-    return _release(with_node(state, done), node.id)
 
 
-def _release(state: RunState, node: NodeId) -> RunState:
+def _released(state: RunState, node: NodeId) -> list[NodeState]:
+    """What waits for `node`, with one sub-task less to wait for."""
+    released = []
     for follower in plan_of(state).successors(node):
         waiting = state.node(follower)
         if waiting.waiting == 0:
             raise BrokenLog(f"run {state.run!r}: {node!r} releases {follower!r}, which waits for nothing")
-        state = with_node(state, replace(waiting, waiting=waiting.waiting - 1))
-    return state
+        released.append(changed(waiting, waiting=waiting.waiting - 1))
+    return released

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NewType
+from typing import Any, Final, NewType
 
 from pydantic import TypeAdapter
 
@@ -122,9 +122,14 @@ PROPOSAL = TypeAdapter(Proposal)
 """(De)serialises proposals at the borders."""
 
 
+_CANONICAL: Final = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
+
+
 def canonical_json(value: Any) -> str:
     """Return the one JSON text of a JSON value: sorted keys, no spaces, no NaN, non-ASCII as is."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest_of(value: Any) -> Sha256:

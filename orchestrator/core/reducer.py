@@ -8,10 +8,10 @@ with `BrokenLog`: whoever records events drops late results and obsolete command
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from orchestrator.core import node_steps, run_steps
+from orchestrator.core.changing import changed
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -51,7 +51,10 @@ from orchestrator.core.state import RunState
 from orchestrator.core.transition import BrokenLog
 
 Step = Callable[[RunState, Any], RunState]
-"""What one type of event does to the state before it; its second argument is a body of that type."""
+"""What one type of event does to the state before it; its second argument is a body of that type.
+
+`apply` sets the `seq` of what it returns, unless the step did: the frequent ones do, which saves a copy of the state.
+"""
 
 STEPS: Final[Mapping[type[Body], Step]] = {
     RunCreated: run_steps.created,
@@ -105,4 +108,5 @@ def apply(state: RunState, event: Event) -> RunState:
     """Return the state after `event`; raises `BrokenLog` unless its `seq` is the next one."""
     if event.seq != state.seq + 1:
         raise BrokenLog(f"run {state.run!r}: event {event.seq} follows {state.seq}; the log has a gap")
-    return replace(STEPS[type(event.body)](state, event.body), seq=event.seq)
+    after = STEPS[type(event.body)](state, event.body)
+    return after if after.seq == event.seq else changed(after, seq=event.seq)

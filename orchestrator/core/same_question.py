@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
+_KEPT: Final = 4096
+"""Folded texts kept: what is asked is compared with every claim and open question of a run."""
 _CLOSING: Final = " .?!:;。，、：；"
 
 
@@ -18,6 +21,7 @@ def same_question(first: str | None, second: str) -> bool:
     return first is not None and _folded(first) == _folded(second)
 
 
+@lru_cache(maxsize=_KEPT)
 def _folded(text: str) -> str:
     even = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"\s+", " ", even).strip(_CLOSING)

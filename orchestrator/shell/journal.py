@@ -133,7 +133,7 @@ class Journal:
         self.check()
         event = Event(seq=self.state.seq + 1, ts=self._clock.now(), cause=cause, body=body)
         self.state = apply(self.state, event)
-        self._batch.events.append(new_event(self.run, event))
+        self._batch.events.append(new_event(event))
         self._batch.delete_threads.extend(delete_threads)
         self._batch.folded.extend(folded)
         # Before the listeners: one that raises must not keep an event from the store.

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from orchestrator.core.events import Body, Event, from_wire, to_wire
+from orchestrator.core.events import Body, Event, data_text, from_wire
 from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import apply, fold, initial
 from orchestrator.core.state import RunState
@@ -32,11 +32,10 @@ def event_of(stored: StoredEvent) -> Event:
     return from_wire(document)
 
 
-def new_event(run: RunId, event: Event) -> NewEvent:
+def new_event(event: Event) -> NewEvent:
     """Return the row to append for an event."""
-    document = to_wire(run, event)
-    payload = json.dumps(document["data"], ensure_ascii=False, separators=(",", ":"))
-    return NewEvent(v=event.v, type=document["type"], ts=event.ts, payload=payload, cause=event.cause)
+    payload = data_text(event.body)
+    return NewEvent(v=event.v, type=event.body.type, ts=event.ts, payload=payload, cause=event.cause)
 
 
 def events_of(store: RunStore, run: RunId, *, after: int = 0, upto: int | None = None) -> Iterator[Event]:
@@ -92,7 +91,7 @@ def _stamped(state: RunState, clock: Clock, bodies: Sequence[Body]) -> tuple[Run
     for body in bodies:
         event = Event(seq=state.seq + 1, ts=clock.now(), body=body)
         state = apply(state, event)
-        rows.append(new_event(state.run, event))
+        rows.append(new_event(event))
     return state, rows
 
 

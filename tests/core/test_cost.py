@@ -13,7 +13,7 @@ from graphs.contract import TaskContract
 from graphs.lint import LintFinding, lint
 from graphs.plan import NodeId, Plan, SubTask
 from orchestrator.core import decide as deciding
-from orchestrator.core import node_steps, rewinding, transition
+from orchestrator.core import node_steps, transition
 from orchestrator.core import split_faults as faults
 from orchestrator.core.decide import recover
 from orchestrator.core.events import (
@@ -28,6 +28,7 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
+from orchestrator.core.transition import Placed
 from tests.core.builders import failure, plan, proposal, subtask
 from tests.core.simulation import OK, Simulation, fails, rejected
 from tests.core.strategies import SEVERAL
@@ -47,19 +48,20 @@ class Touched:
 @contextmanager
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Touched]:
     touched = Touched()
-    write, ask = transition.with_node, deciding.next_for_node
+    place, ask = transition.placed, deciding.next_for_node
 
-    def counted_write(state: RunState, node: NodeState) -> RunState:
-        touched.written += 1
-        return write(state, node)
+    def counted_place(state: RunState, *nodes: NodeState) -> Placed:
+        touched.written += len(nodes)
+        return place(state, *nodes)
 
     def counted_ask(state: RunState, name: NodeId, **how: Any) -> Any:
         touched.asked += 1
         return ask(state, name, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(node_steps, "with_node", counted_write)
-        patch.setattr(rewinding, "with_node", counted_write)
+        patch.setattr(node_steps, "placed", counted_place)
+        # What `with_node` calls, here and in `rewinding`.
+        patch.setattr(transition, "placed", counted_place)
         patch.setattr(deciding, "next_for_node", counted_ask)
         yield touched
 

@@ -80,6 +80,7 @@ from orchestrator.core.events import (
     SkippedFile,
     SourcesRead,
     UnreadableEvent,
+    data_text,
     from_wire,
     to_wire,
 )
@@ -280,6 +281,19 @@ def test_every_event_comes_back_from_its_stored_form(body: Body) -> None:
     assert set(document) == {"v", "seq", "ts", "run", "type", "cause", "data"}
     assert (document["v"], document["run"], document["type"]) == (EVENT_SCHEMA, RUN, body.type)
     assert from_wire(json.loads(json.dumps(document, allow_nan=False))) == event
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.type)
+def test_the_text_that_the_store_keeps_is_the_data_of_the_wire(body: Body) -> None:
+    data = to_wire(RUN, Event(seq=1, ts="t", body=body))["data"]
+    assert data_text(body) == json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_a_number_without_end_is_stored_so_that_it_comes_back() -> None:
+    body = RetryScheduled(**AT, delay_s=float("inf"))
+    data = json.loads(data_text(body))
+    document = to_wire(RUN, Event(seq=1, ts="t", body=body))
+    assert from_wire({**document, "data": data}).body == body
 
 
 def test_no_type_of_event_is_missing_above() -> None:

@@ -58,14 +58,14 @@ def stored(row: object, seq: int, run: str = RUN) -> StoredEvent:
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.type)
 def test_an_event_comes_back_from_its_row(body: Body) -> None:
     event = Event(seq=3, ts="2026-01-01T00:00:00.000Z", cause=2, body=body)
-    row = new_event(RUN, event)
+    row = new_event(event)
     assert row.type == body.type
     assert "type" not in json.loads(row.payload)
     assert event_of(stored(row, 3)) == event
 
 
 def test_a_row_of_a_newer_program_or_another_shape_is_unreadable() -> None:
-    row = new_event(RUN, Event(seq=1, ts="t", body=BODIES[0]))
+    row = new_event(Event(seq=1, ts="t", body=BODIES[0]))
     for broken in (replace(row, v=99), replace(row, payload="{}"), replace(row, type="run.unheard_of")):
         with pytest.raises(UnreadableEvent):
             event_of(stored(broken, 1))
@@ -129,8 +129,8 @@ def test_a_run_whose_first_events_are_refused_does_not_exist(
 ) -> None:
     """As a crash between the run and its events: what is refused takes the run with it."""
 
-    def broken(run: RunId, event: Event) -> NewEvent:
-        return replace(new_event(run, event), cause=99)
+    def broken(event: Event) -> NewEvent:
+        return replace(new_event(event), cause=99)
 
     monkeypatch.setattr("orchestrator.shell.runs.new_event", broken)
     with pytest.raises(NotStorable):

@@ -76,6 +76,6 @@ def store_log(home: Path, run: str, events: Sequence[Event], *, title: str = "Wh
     name = RunId(run)
     store = SqliteStore(home / "runs.db")
     store.create_run(name, title, "2026-01-01T00:00:00.000Z")
-    store.append(name, 0, [new_event(name, event) for event in events])
+    store.append(name, 0, [new_event(event) for event in events])
     store.close()
     return name

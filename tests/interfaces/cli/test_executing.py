@@ -276,7 +276,7 @@ class _PausedMeanwhile(SqliteStore):
             return
         head = self.head(run)
         paused = Event(seq=head + 1, ts="2026-01-01T00:00:00.000Z", body=RunPaused(by="cli"))
-        self.append(run, head, [new_event(RunId(run), paused)], lease=lease)
+        self.append(run, head, [new_event(paused)], lease=lease)
         self.mark_folded(run, [message.id for message in super().pending(run)], lease=lease)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from masks.domains import default_registry
-from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import fold
 from orchestrator.interfaces.cli.bodies import watching
 from orchestrator.shell.runs import new_event
@@ -66,7 +65,7 @@ def test_a_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:
     store_log(tmp_path, "r-aaa222", finished_log())
     store = SqliteStore(tmp_path / "runs.db")
     store.create_run("r-bbb222", "From later", "2026-02-01T00:00:00.000Z")
-    (event,) = [new_event(RunId("r-bbb222"), event) for event in finished_log()[:1]]
+    (event,) = [new_event(event) for event in finished_log()[:1]]
     later = type(event)(v=99, type=event.type, ts=event.ts, payload=event.payload)
     store.append("r-bbb222", 0, [later])
     store.close()
@@ -176,7 +175,7 @@ def test_watch_follows_another_process_until_it_gives_the_run_up(
         """The other process goes on while this one waits."""
         assert seconds == watching.POLL_S
         event = left.pop(0)
-        store.append(run, event.seq - 1, [new_event(run, event)], lease=lease)
+        store.append(run, event.seq - 1, [new_event(event)], lease=lease)
 
     monkeypatch.setattr("orchestrator.interfaces.cli.bodies.watching.time.sleep", one_more)
     called = call("watch", run, "--jsonl", home=tmp_path)
