@@ -206,6 +206,16 @@ def replay(
     return perform(context, lambda session: replay(session, run, at))
 
 
+def compare(
+    context: typer.Context,
+    first: Annotated[str, typer.Argument(metavar="RUN_A", autocompletion=complete_runs)],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", autocompletion=complete_runs)],
+) -> int:
+    from orchestrator.interfaces.cli.bodies.comparing import compare
+
+    return perform(context, lambda session: compare(session, first, second))
+
+
 def leaks(context: typer.Context, run: Run) -> int:
     from orchestrator.interfaces.cli.bodies.leaking import leaks
 
@@ -307,6 +317,7 @@ _COMMANDS: Final[dict[str, Callable[..., int]]] = {
     "evidence": evidence,
     "leaks": leaks,
     "replay": replay,
+    "compare": compare,
 }
 """In the order of the help: from a goal to what came of it."""
 _LAST: Final[dict[str, Callable[..., int]]] = {"export": export, "doctor": doctor}

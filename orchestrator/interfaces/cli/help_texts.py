@@ -245,6 +245,23 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         examples=("maskgrad replay r-7k2m9d --at 40",),
         parameters={"run": _RUN, "at": ("number of the last event to fold", "要折叠的最后一个事件的序号")},
     ),
+    "compare": CommandHelp(
+        does=(
+            "Compare two runs: what they started from, where they first decided differently, what came of it.",
+            "对照两个运行：起点是否相同、首个不同的决策、各自的结果。",
+        ),
+        more=(
+            "Decisions are compared sub-task by sub-task: in what order sub-tasks take turns is chance. "
+            "Nothing is executed. Runs that differ are no error: the exit code is 0, and --json says `equal`.",
+            "决策按子任务逐一对照：子任务之间的先后顺序是偶然的。不执行任何内容。运行之间有差异不是错误："
+            "退出码为 0，--json 中以 `equal` 表示。",
+        ),
+        examples=(
+            "maskgrad compare r-7k2m9d r-4hq8wz",
+            "maskgrad compare r-7k2m9d r-4hq8wz --json",
+        ),
+        parameters={"first": _RUN, "second": ("id of the other run", "另一个运行的标识")},
+    ),
     "leaks": CommandHelp(
         does=(
             "List where agents used knowledge outside their masks, undeclared first.",

@@ -19,6 +19,7 @@ VIEWS = (
     ("show", "RUN"),
     ("evidence", "RUN"),
     ("leaks", "RUN"),
+    ("compare", "RUN", "RUN"),
     ("runs",),
     ("domains",),
 )

