@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any, ClassVar
 
 import pytest
@@ -15,7 +17,7 @@ from graphs.plan import NodeId, Plan, SubTask
 from orchestrator.core import decide as deciding
 from orchestrator.core import node_steps, transition
 from orchestrator.core import split_faults as faults
-from orchestrator.core.decide import recover
+from orchestrator.core.decide import decide, recover
 from orchestrator.core.events import (
     AttemptVerified,
     Backtracked,
@@ -26,11 +28,12 @@ from orchestrator.core.events import (
     NodesSkipped,
     ProposalApproved,
 )
+from orchestrator.core.reducer import apply, initial
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import NodeState, RunState
 from orchestrator.core.transition import Placed
 from tests.core.builders import failure, plan, proposal, subtask
-from tests.core.simulation import OK, Simulation, fails, rejected
+from tests.core.simulation import OK, RUN, Simulation, fails, rejected
 from tests.core.strategies import SEVERAL
 
 WIDTH, DEPTH = 300, 10
@@ -113,6 +116,52 @@ def test_an_event_costs_what_it_concerns(monkeypatch: pytest.MonkeyPatch) -> Non
             run.step()
             touched.written = touched.asked = 0
     assert {"attempt.verified", "backtrack.started", "node.skipped", "retry.scheduled"} <= kinds
+
+
+def calls_per_event(chains: int) -> list[tuple[str, int]]:
+    """How many functions, of Python and of C, are called for `apply` and `decide`, for each of a run's first events."""
+    edges = " ".join(f"n{x}_{y}>n{x}_{y + 1}" for x in range(chains) for y in range(LENGTH - 1))
+    # One is tried again and one goes back, so that a retry and a backtrack are among the events.
+    script = {"n0_0": [fails(failure("timeout"))], "n1_0": [rejected(failure("structure"))]}
+    run = Simulation(proposal(plan(edges)), script, cap=2)
+    while len(run.log) < EVENTS:
+        assert run.step()
+    counted = 0
+
+    def count(_: FrameType, event: str, __: object) -> None:
+        nonlocal counted
+        counted += event in ("call", "c_call")
+
+    calls: list[tuple[str, int]] = []
+    state = initial(RUN)
+    for event in run.log[:EVENTS]:
+        counted = 0
+        sys.setprofile(count)
+        try:
+            state = apply(state, event)
+            decide(state, event)
+        finally:
+            sys.setprofile(None)
+        calls.append((event.body.type, counted))
+    return calls
+
+
+LENGTH, EVENTS = 10, 80
+ONCE_PER_RUN = frozenset({"proposal.drafted", "proposal.approved", "run.executor"})
+"""The plan is indexed at the approval, and the first attempts are found when an executor takes over."""
+
+
+def test_an_event_takes_the_same_steps_among_10000_sub_tasks_as_among_100() -> None:
+    calls_per_event(10)  # what is remembered after the first time is remembered for both
+    small, large = calls_per_event(10), calls_per_event(1_000)
+    assert {"attempt.verified", "backtrack.started", "retry.scheduled"} <= {kind for kind, _ in small}
+    assert [kind for kind, _ in small] == [kind for kind, _ in large]
+    differing = {
+        kind: (few, many)
+        for (kind, few), (_, many) in zip(small, large, strict=True)
+        if few != many and kind not in ONCE_PER_RUN
+    }
+    assert differing == {}
 
 
 def test_only_a_restart_looks_at_every_node_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
