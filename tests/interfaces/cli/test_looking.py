@@ -346,7 +346,7 @@ def test_two_runs_are_followed_at_once_until_both_rest(
         for run in runs:
             if left[run]:
                 event = left[run].pop(0)
-                store.append(run, event.seq - 1, [new_event(run, event)], lease=leases[run])
+                store.append(run, event.seq - 1, [new_event(event)], lease=leases[run])
             else:
                 store.release(leases[run])
 
