@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import closing
@@ -39,6 +40,8 @@ from tests.flows.driver import FixedIds
 
 GUIDANCE = "Look into the notes of the archive."
 """What a person answers; a worker that refuses works when it is told so."""
+LOOK_S = 0.002
+"""Between two looks of a patient sub-task, in seconds."""
 QUERIES = ("databases", "archive")
 SEARCHES_EVERY = 6
 """Every sixth sub-task of a load searches twice before it answers: its calls are recorded."""
@@ -214,7 +217,7 @@ class PatientVerifier:
         if order.subtask.id in self.patient:
             with closing(sqlite3.connect("runs.db")) as connection:
                 while not connection.execute(_CHECKPOINT, (f"%/{order.subtask.id}/%",)).fetchall():
-                    pass
+                    time.sleep(LOOK_S)  # so that the process gets on with what is waited for
         return self.inner.verify(order)
 
 
