@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 _T = TypeVar("_T")
 
@@ -48,6 +49,9 @@ class CheckThreads:
     ) -> None:
         """Return a runner of `threads` threads; with a negative `on_loop_s` every check goes to one of them."""
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="maskgrad-check")
+        self._threads = threads
+        self._free: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        """Counts the threads that are free for the checks of a loop."""
         self._on_loop_s = on_loop_s
         self._clocks = clocks or Clocks()
         self._expected: dict[int, float] = {}
@@ -59,12 +63,22 @@ class CheckThreads:
         A caller that is cancelled stops waiting; a check that has begun runs to its end, and nobody hears of it.
         """
         kind = size.bit_length()
+        if self._is_short(kind):
+            return self._noted(kind, _timed(check, self._clocks.on_loop))
+        loop = asyncio.get_running_loop()
+        async with self._free.setdefault(loop, asyncio.Semaphore(self._threads)):
+            # While it waited for a thread, others of its size may have turned out to be short.
+            if self._is_short(kind):
+                return self._noted(kind, _timed(check, self._clocks.on_loop))
+            timed = await loop.run_in_executor(self._pool, _timed, check, self._clocks.on_thread)
+            return self._noted(kind, timed)
+
+    def _is_short(self, kind: int) -> bool:
         expected = self._expected.get(kind)
-        if expected is not None and expected <= self._on_loop_s:
-            result, seconds = _timed(check, self._clocks.on_loop)
-        else:
-            loop = asyncio.get_running_loop()
-            result, seconds = await loop.run_in_executor(self._pool, _timed, check, self._clocks.on_thread)
+        return expected is not None and expected <= self._on_loop_s
+
+    def _noted(self, kind: int, timed: tuple[_T, float]) -> _T:
+        result, seconds = timed
         self._expected[kind] = max(seconds, _FORGETS * self._expected.get(kind, 0.0))
         return result
 

@@ -114,3 +114,20 @@ async def test_a_size_goes_back_to_the_threads_when_a_check_was_long() -> None:
     on = [await threads.run(threading.current_thread, 8) for _ in range(40)]
     # 0.2 s times 0.9 to the power of n is below 5 ms for the first time at n = 36.
     assert [thread is here for thread in on] == [False] * 36 + [True] * 4
+
+
+async def test_checks_that_wait_for_a_thread_go_on_the_loop_when_their_size_turns_out_to_be_short() -> None:
+    threads = CheckThreads(1, on_loop_s=PATIENCE_S)
+    on = await asyncio.gather(*(threads.run(threading.current_thread, 8) for _ in range(5)))
+    here = threading.main_thread()
+    assert [thread is here for thread in on] == [False, True, True, True, True]
+
+
+def test_the_threads_serve_one_event_loop_after_the_other() -> None:
+    threads = CheckThreads(1, on_loop_s=-1.0)
+
+    async def three() -> set[bool]:
+        on = await asyncio.gather(*(threads.run(threading.current_thread, 8) for _ in range(3)))
+        return {thread is threading.main_thread() for thread in on}
+
+    assert [asyncio.run(three()) for _ in range(2)] == [{False}, {False}]
