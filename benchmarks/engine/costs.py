@@ -1,7 +1,7 @@
 """What each part of a sub-task costs, in processor time: W1 with parts timed inside and parts switched off.
 
 Three variants of the same run take turns: whole; without checkpoints (the attempt graph has no saver); and without
-LangGraph at all (its two stages are called one after the other), in which what the other parts take is timed by thread.
+LangGraph at all (an attempt is a function call), in which what the other parts take is timed by thread.
 So the parts add up to the whole: LangGraph is the second variant minus the third, checkpoints are the first minus the
 second, the rest of the third is the executor with its dispatcher, hand-overs between threads, and the delivered report.
 """
@@ -24,7 +24,7 @@ from benchmarks.engine.peers import run_langgraph
 from benchmarks.engine.sizes import Sizes
 from graphs.contract import Lang
 from orchestrator.shell import executor, wiring
-from orchestrator.shell.attempt_graph import CONTEXT, STAGES, build_attempt_graph
+from orchestrator.shell.attempt_graph import CONTEXT, attempt, build_attempt_graph
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.store.attempt_saver import AttemptSaver
@@ -60,7 +60,7 @@ PARTS: Final[dict[str, dict[Lang, str]]] = {
         "en": "executor: dispatcher, hand-overs between threads, encoding between stages, report",
         "zh": "执行器：调度、线程间交接、阶段间编码、报告",
     },
-    "langgraph": {"en": "LangGraph: two stages", "zh": "LangGraph：两个阶段"},
+    "langgraph": {"en": "LangGraph: a graph run per attempt", "zh": "LangGraph：每次尝试运行一次图"},
     "checkpoints": {"en": "checkpoints, their commit included", "zh": "检查点，含其提交"},
     "whole": {"en": "**the whole**", "zh": "**合计**"},
     "g": {
@@ -127,14 +127,11 @@ class BareGraph:
 
 
 class DirectGraph:
-    """Stands for the compiled attempt graph: calls its stages one after the other, without LangGraph."""
+    """Stands for the compiled attempt graph: works and checks without LangGraph."""
 
     async def ainvoke(self, start: Any, config: Any, **_: Any) -> Any:
-        """Return what the last stage does."""
-        value = start
-        for _name, stage, _source, _target in STAGES:
-            value = await stage(value, config["configurable"][CONTEXT])
-        return value
+        """Return nothing; the context knows what the attempt came to."""
+        await attempt(start, config["configurable"][CONTEXT])
 
 
 def take_costs(report: Report, sizes: Sizes) -> None:

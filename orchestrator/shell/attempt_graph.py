@@ -1,24 +1,27 @@
-"""The LangGraph graph that executes one attempt of a sub-task: `work`, then `check`.
+"""The LangGraph graph that executes one attempt of a sub-task: work on it, then check what was made.
 
 Compiled once per executor. Between the stages the worker's result is kept as a checkpoint of LangGraph's, so that a
-crash during the check does not repeat the work; LangGraph itself keeps what a stage leaves that stops. The state holds
-JSON only; everything that can act (worker, broker, detector, verifier) comes in through the context and is never
-checkpointed. Within one process a result passes from stage to stage as it is (`HandedOn`); its JSON text is read back
-only where another process left it.
+crash during the check does not repeat the work; LangGraph itself keeps what an attempt leaves that stops. The state
+holds JSON only; everything that can act (worker, broker, detector, verifier) comes in through the context and is never
+checkpointed.
 
-    work    path 1; when a question stays open for lack of a BACKGROUND domain, path 2
-    check   leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
+    attempt   from the beginning: work, keep the result, check
+    check     from a result that another process left
 
-The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in its input in a step of
-its own and translates every value from and to a dict, which made LangGraph's part of an attempt dearer by half. For
-the same reason a stage writes its channel itself instead of being followed by a writer: the two would make a sequence,
-which opens a task and a callback manager for each of its steps.
+    work      path 1; when a question stays open for lack of a BACKGROUND domain, path 2
+    check     leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
+
+In one process nothing can come between the stages, so they are one step of the graph: a second one costs as much as
+half of all that is ours. The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in
+its input in a step of its own and translates every value from and to a dict. For the same reason a stage writes its
+channel itself instead of being followed by a writer: the two would make a sequence, which opens a task and a callback
+manager for each of its steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -44,15 +47,16 @@ CONTEXT: Final = "__maskgrad_attempt"
 """Where the `AttemptContext` stands in a config's `configurable`. LangGraph keeps names that begin so out of a
 checkpoint's metadata."""
 
-WORK: Final = "work"
-"""The first stage."""
+ATTEMPT: Final = "attempt"
+CHECK: Final = "check"
+"""The nodes of the graph."""
 
 START_CHANNEL: Final = "start"
-"""Whatever is written to it starts `work`; nothing of it is kept."""
+"""Whatever is written to it starts an attempt from the beginning; nothing of it is kept."""
 RESULT_CHANNEL: Final = "result"
-"""A `WorkResult` as JSON text, after `work`: what is checkpointed."""
+"""A `WorkResult` as JSON text, after the work: what is checkpointed, and starts the check."""
 FINISHED_CHANNEL: Final = "finished"
-"""Set after `check`. What the attempt came to is in `HandedOn`, and in the event that ends the attempt."""
+"""Set after the check. What the attempt came to is in the context, and in the event that ends the attempt."""
 
 AttemptGraph = Pregel[Any, Any, Any, Any]
 
@@ -86,16 +90,8 @@ class FinishedAttempt:
 
 
 @dataclass(slots=True, kw_only=True)
-class HandedOn:
-    """What the stages of one attempt hand on within this process."""
-
-    result: WorkResult | None = None
-    finished: FinishedAttempt | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptContext:
-    """What an attempt can do."""
+    """What an attempt can do, and what it came to."""
 
     work: Callable[[Literal[1, 2], tuple[str, ...]], Awaitable[Made]]
     """Runs the worker on a path, with additional guards."""
@@ -111,13 +107,17 @@ class AttemptContext:
     """Returns why the attempt is not accepted, or `None`."""
     finalise: Callable[[WorkResult], WorkResult]
     """Returns the result as it is kept: what travels with a claim is on it, whatever the worker dropped."""
-    handed_on: HandedOn = field(default_factory=HandedOn)
+    finished: FinishedAttempt | None = None
+    """Set by the check."""
 
 
 def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
     """Return the graph; each attempt runs it on a thread of its own, with any input and its context in `CONTEXT`."""
     return Pregel(
-        nodes={name: _node(stage, source, target) for name, stage, source, target in STAGES},
+        nodes={
+            ATTEMPT: _node(attempt, START_CHANNEL),
+            CHECK: _node(_check_kept, RESULT_CHANNEL),
+        },
         channels={
             START_CHANNEL: EphemeralValue(bool),
             RESULT_CHANNEL: LastValue(str),
@@ -135,11 +135,10 @@ _CHECKPOINT_VERSION: Final = 4
 
 
 def checkpoint_after_work(result: str) -> Checkpoint:
-    """Return the checkpoint of an attempt whose next stage is `check`, with a worker's `result` as JSON text.
+    """Return the checkpoint of an attempt whose next node is `check`, with a worker's `result` as JSON text.
 
-    The very one that LangGraph puts there under a durability of `async`, but for times and ids. To have it put by
-    LangGraph takes a background task for each of the attempt's checkpoints and writes, of which this is the only one
-    that is ever read; they made up a third of what LangGraph costs.
+    Made by us, for LangGraph puts one only where a step ends, and in the background, with a task for each of the
+    checkpoints and writes of an attempt, of which this is the only one that is ever read.
     """
     empty = empty_checkpoint()
     return Checkpoint(
@@ -148,22 +147,24 @@ def checkpoint_after_work(result: str) -> Checkpoint:
         ts=empty["ts"],
         channel_values={RESULT_CHANNEL: result},
         channel_versions={START_CHANNEL: 2, RESULT_CHANNEL: 2},
-        versions_seen={"__input__": {}, WORK: {START_CHANNEL: 1}},
+        versions_seen={"__input__": {}, ATTEMPT: {START_CHANNEL: 1}},
         updated_channels=[RESULT_CHANNEL],
     )
 
 
-def _node(stage: Callable[[Any, AttemptContext], Awaitable[Any]], source: str, target: str) -> Any:
-    (write,) = NodeBuilder().write_to(target).build().writers
+Stage = Callable[[Any, AttemptContext], Awaitable[None]]
+"""Is given what stands in its channel."""
+
+
+def _node(stage: Stage, source: str) -> Any:
+    (write,) = NodeBuilder().write_to(FINISHED_CHANNEL).build().writers
     return NodeBuilder().subscribe_only(source).do(_Stage(stage, write)).build().copy({"writers": []})
 
 
 class _Stage(Runnable[Any, Any]):
-    """A stage as LangGraph calls it: it writes what it returns to its channel."""
+    """A stage as LangGraph calls it."""
 
-    def __init__(
-        self, stage: Callable[[Any, AttemptContext], Awaitable[Any]], write: Runnable[Any, Any]
-    ) -> None:
+    def __init__(self, stage: Stage, write: Runnable[Any, Any]) -> None:
         self._stage = stage
         self._write = write
 
@@ -172,19 +173,23 @@ class _Stage(Runnable[Any, Any]):
         raise NotImplementedError("attempts run on an event loop")
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
-        """Run the stage on what stands in its channel, with the context of the attempt."""
+        """Run the stage with the context of the attempt, and write that it is finished."""
         del kwargs
         assert config is not None, "LangGraph calls a stage with a config"
-        made = await self._stage(input, config["configurable"][CONTEXT])
-        return await self._write.ainvoke(made, config)
+        await self._stage(input, config["configurable"][CONTEXT])
+        return await self._write.ainvoke(True, config)
 
 
-async def _work(start: object, context: AttemptContext) -> str:
+async def attempt(start: object, context: AttemptContext) -> None:
+    """Work, keep the result, and check it; `start` says nothing."""
     del start
     made = await _from_path(context, context.start_path, ())
-    context.handed_on.result = made.result
     context.keep(made.text)
-    return made.text
+    await _check(made, context)
+
+
+async def _check_kept(text: str, context: AttemptContext) -> None:
+    await _check(Made(WORK_RESULT.validate_json(text), text), context)
 
 
 async def _from_path(context: AttemptContext, path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
@@ -200,8 +205,7 @@ def _lacks_background(result: WorkResult) -> bool:
     return any(need.band == "BACKGROUND" and need.question in still_open for need in result.needs)
 
 
-async def _check(text: str, context: AttemptContext) -> bool:
-    made = Made(context.handed_on.result or WORK_RESULT.validate_json(text), text)
+async def _check(made: Made, context: AttemptContext) -> None:
     scan, verification = await context.examine(made, ())
     discarded: tuple[Leak, ...] = ()
     if verification is None:
@@ -211,17 +215,9 @@ async def _check(text: str, context: AttemptContext) -> bool:
         made = await _from_path(context, made.result.path, (context.suppress(blocked),))
         scan, verification = await context.examine(made, blocked)
     assert verification is not None, "only a first result is blocked"
-    context.handed_on.finished = FinishedAttempt(
+    context.finished = FinishedAttempt(
         result=context.finalise(scan.result),
         verification=verification,
         leaks=(*scan.leaks, *discarded),
         failure=context.judge(scan.result, scan, verification),
     )
-    return True
-
-
-STAGES: Final[tuple[tuple[str, Callable[[Any, AttemptContext], Awaitable[Any]], str, str], ...]] = (
-    (WORK, _work, START_CHANNEL, RESULT_CHANNEL),
-    ("check", _check, RESULT_CHANNEL, FINISHED_CHANNEL),
-)
-"""Name, stage, the channel that starts it and the one it writes to; the last one ends the attempt."""

@@ -168,11 +168,10 @@ class AttemptRunner:
             del config["configurable"][NEW_THREAD]
             snapshot = await self._graph.aget_state(config)
             start = None if snapshot.next else True
-        # What stands between the stages is kept by `work` itself: see `checkpoint_after_work`.
+        # What stands between the stages is kept by the attempt itself: see `checkpoint_after_work`.
         await self._graph.ainvoke(start, config, durability="exit", version="v2")
-        finished = context.handed_on.finished
-        assert finished is not None, "the last stage hands on what it came to"
-        return finished
+        assert context.finished is not None, "an attempt ends with its check"
+        return context.finished
 
     async def _take_over(self, job: AttemptJob, since: int, thread: str) -> bool:
         """Carry the newest checkpoint that executors of the epochs from `since` on left; False when there is none.

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from langgraph.channels import EphemeralValue, LastValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.pregel import NodeBuilder, Pregel
 
 from agents.results import WorkOutput, WorkResult
 from orchestrator.shell.attempt_graph import (
@@ -18,9 +20,6 @@ from orchestrator.shell.attempt_graph import (
     build_attempt_graph,
     checkpoint_after_work,
 )
-from orchestrator.shell.store.checkpointer import StoreCheckpointer
-from orchestrator.shell.store.memory_store import MemoryStore
-from orchestrator.shell.store.writer import Writer
 
 
 class Stopped(RuntimeError):
@@ -65,37 +64,60 @@ class Attempt:
         )
 
 
-async def put_by_langgraph(attempt: Attempt, saver: BaseCheckpointSaver[Any]) -> Any:
-    """Return the checkpoint that LangGraph puts between the stages when it is told to put all of them."""
-    config: Any = {"configurable": {"thread_id": "theirs", CONTEXT: attempt.context()}}
-    with pytest.raises(Stopped):
-        await build_attempt_graph(saver).ainvoke(True, config, durability="async", version="v2")
-    return saver.get_tuple(config)
+def counted(current: int | None, channel: None) -> int:
+    """Number versions as our checkpointer does."""
+    del channel
+    return (current or 0) + 1
 
 
-async def test_the_checkpoint_between_the_stages_is_the_one_that_langgraph_puts() -> None:
-    attempt = Attempt()
-    with Writer(MemoryStore()) as writer:
-        theirs = await put_by_langgraph(attempt, StoreCheckpointer(writer))
-    ours = checkpoint_after_work(attempt.kept[0])
-    own = {"id", "ts"}
-    assert {name: value for name, value in ours.items() if name not in own} == {
-        name: value for name, value in theirs.checkpoint.items() if name not in own
-    }
+def kept_in(saver: BaseCheckpointSaver[Any], attempt: Attempt) -> Any:
+    """Put what an attempt keeps between work and check into `saver`, and return a config that goes on with it."""
+    start: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    checkpoint = checkpoint_after_work(attempt.made.text)
+    saver.put(start, checkpoint, {"source": "loop", "step": 0, "parents": {}}, checkpoint["channel_versions"])
+    return {"configurable": {"thread_id": "t", CONTEXT: attempt.context()}}
 
 
 @pytest.mark.parametrize("durability", ["async", "exit"])
-async def test_langgraph_goes_on_from_it_with_the_check(durability: Any) -> None:
+async def test_langgraph_goes_on_with_the_check_of_what_was_kept(durability: Any) -> None:
     attempt, saver = Attempt(), InMemorySaver()
-    start: Any = {"configurable": {"thread_id": "ours", "checkpoint_ns": ""}}
-    checkpoint = checkpoint_after_work(attempt.made.text)
-    saver.put(start, checkpoint, {"source": "loop", "step": 0, "parents": {}}, checkpoint["channel_versions"])
+    config = kept_in(saver, attempt)
     graph = build_attempt_graph(saver)
-    config: Any = {"configurable": {"thread_id": "ours", CONTEXT: attempt.context()}}
     assert (await graph.aget_state(config)).next == ("check",)
     with pytest.raises(Stopped):
         await graph.ainvoke(None, config, durability=durability, version="v2")
     assert attempt.ran == ["check"]
+    # And once more, for that process died as well.
+    assert (await graph.aget_state(config)).next == ("check",)
+
+
+async def test_a_checkpoint_after_work_has_the_shape_that_langgraph_gives_its_own() -> None:
+    """In a graph whose first node writes the result, LangGraph puts this one, but for the node's name."""
+    attempt = Attempt()
+    ours = checkpoint_after_work(attempt.made.text)
+    saver = InMemorySaver()
+    saver.get_next_version = counted  # type: ignore[method-assign,assignment]
+    two_steps: Pregel[Any, Any, Any, Any] = Pregel(
+        nodes={
+            "attempt": NodeBuilder()
+            .subscribe_only("start")
+            .do(lambda _: attempt.made.text)
+            .write_to("result")
+            .build(),
+            "check": NodeBuilder().subscribe_only("result").do(lambda _: True).write_to("finished").build(),
+        },
+        channels={"start": EphemeralValue(bool), "result": LastValue(str), "finished": LastValue(bool)},
+        input_channels="start",
+        output_channels="finished",
+        checkpointer=saver,
+    )
+    config: Any = {"configurable": {"thread_id": "theirs"}}
+    await two_steps.ainvoke(True, config, durability="async", version="v2")
+    (theirs,) = [found.checkpoint for found in saver.list(config) if (found.metadata or {}).get("step") == 0]
+    own = {"id", "ts"}
+    assert {name: value for name, value in ours.items() if name not in own} == {
+        name: value for name, value in theirs.items() if name not in own
+    }
 
 
 async def test_a_new_attempt_keeps_its_result_before_it_is_checked() -> None:

@@ -1,12 +1,11 @@
 """The checkpointer of attempts: it keeps what going on with one needs, and nothing waits for it.
 
-Kept is a worker's result between two stages (`keep`), and what LangGraph puts when a stage stops (a question, an
-error). Not kept is what would never be read:
+Kept is a worker's result before it is checked (`keep`), and what LangGraph puts where an attempt stops behind its first
+step (a question, an error), with a durability of `exit`. Not kept is what would never be read:
 
-* the checkpoint before the first stage: an attempt without a checkpoint starts from the beginning;
-* the writes of a stage that ended: they stand in the checkpoint that follows at once;
-* the checkpoint after the last stage: the event that ends the attempt says the same, comes at once, and deletes the
-  thread. A crash in between runs the last stage again.
+* the checkpoint before the first step: an attempt without a checkpoint starts from the beginning;
+* the checkpoint after the end: the event that ends the attempt says the same, comes at once, and deletes the thread. A
+  crash in between runs the check again.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class AttemptSaver(StoreCheckpointer):
     """
 
     def __init__(self, writer: Writer, ride: Ride, *, last: str) -> None:
-        """Return a saver for graphs of which the last stage, and no other, writes to the channel `last`."""
+        """Return a saver for graphs that write to the channel `last` at their end, and never before."""
         super().__init__(writer)
         self._ride = ride
         self._last = last
@@ -57,7 +56,7 @@ class AttemptSaver(StoreCheckpointer):
         return None if config["configurable"].get(NEW_THREAD) else self.get_tuple(config)
 
     def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
-        """Queue the checkpoint of a new thread that stands between two stages; it is made when it is written.
+        """Queue the first checkpoint of a thread; it is made when it is written.
 
         Raises what `Journal.ride` raises after a refusal.
         """
@@ -72,7 +71,7 @@ class AttemptSaver(StoreCheckpointer):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Queue a checkpoint, unless nobody will read it. Raises `NotStorable`, and as `keep` does."""
+        """Queue what stands where an attempt stops between two steps. Raises `NotStorable`, and as `keep` does."""
         if metadata["source"] != "input" and self._last not in checkpoint["channel_values"]:
             row = self._row(config, checkpoint, metadata, new_versions)
             self._ride(row.thread, lambda writes: writes.put_checkpoint(row))
@@ -85,7 +84,7 @@ class AttemptSaver(StoreCheckpointer):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Queue what a stage leaves that stopped. Raises as `aput` does."""
+        """Queue what a step leaves that stopped. Raises as `aput` does."""
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             rows = self._write_rows(config, writes, task_id, task_path)
             self._ride(rows[0].thread, lambda store: store.put_checkpoint_writes(rows))
