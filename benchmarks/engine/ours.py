@@ -152,7 +152,8 @@ def run_ours_in(
     worker = ScriptedWorker(load=load, notes=notes)
     shop = workshop(folder, worker, slots=slots, embedder=embedder)
     run = approved_run(shop, load, notes)
-    shop.prepare(notes.folder)
+    library = shop.library(notes.folder)
+    library.labels(range(len(library.index.entries)))
     with Stopwatch() as watch:
         state = asyncio.run(execute(shop, run))
     check_completed(load, state, worker.started)
