@@ -57,6 +57,7 @@ from orchestrator.shell.failure_texts import (
     suppression_guard,
     used_again,
 )
+from orchestrator.shell.journal import JournalBroken
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
@@ -130,7 +131,8 @@ class AttemptRunner:
     async def run(self, job: AttemptJob) -> Finished:
         """Return the event that ends the attempt. A failure of any kind is an event, never an exception.
 
-        Except where the store fails: that says nothing of the attempt, which can be gone on with. Raises `StoreError`.
+        Except where the store fails: that says nothing of the attempt, which can be gone on with. Raises `StoreError`,
+        and `JournalBroken` where the journal has met it before.
         """
         try:
             return self._event(job, await self._execute(job))
@@ -143,7 +145,7 @@ class AttemptRunner:
             # What was made has no form as JSON text, say half of a character: that is for who made it to repair, and a
             # resume would only meet it again.
             return _failed(job, Failure(kind="invalid_output", message=str(error)))
-        except StoreError:
+        except (StoreError, JournalBroken):
             raise
         except Exception as error:  # noqa: BLE001 - the one broad catch: a bug of ours must end typed, with its trace
             trace = "".join(traceback.format_exception(error))
