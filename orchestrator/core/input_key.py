@@ -6,6 +6,7 @@ Equal keys mean equal work: after a backtrack, a sub-task whose key is the old o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -76,7 +77,13 @@ def _content(state: RunState, name: NodeId) -> ContentDigest | None:
 
 def content_digest(output: WorkOutput) -> ContentDigest:
     """Return the digest of what an output says; when its sources were read does not count."""
-    document: dict[str, Any] = WORK_OUTPUT.dump_python(output, mode="json")
-    for source in document["sources"]:
-        source.pop("retrieved_at")
-    return ContentDigest(digest_of(document))
+    return content_digest_of(WORK_OUTPUT.dump_python(output, mode="json"))
+
+
+def content_digest_of(document: Mapping[str, Any]) -> ContentDigest:
+    """Return the digest of what an output as a JSON value says; see `content_digest`."""
+    sources = [
+        {name: value for name, value in source.items() if name != "retrieved_at"}
+        for source in document["sources"]
+    ]
+    return ContentDigest(digest_of({**document, "sources": sources}))

@@ -7,12 +7,15 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 from typing import Any, Literal, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManager
 from langgraph.checkpoint.base import Checkpoint
+from pydantic_core import PydanticSerializationError
 
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
@@ -33,7 +36,7 @@ from orchestrator.core.events import (
     Body,
 )
 from orchestrator.core.ids import ArtefactId
-from orchestrator.core.input_key import WORK_OUTPUT, content_digest
+from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
@@ -197,7 +200,7 @@ class AttemptRunner:
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             result = replace(await worker.work(order, broker), path=path)
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
-            return Made(result, encoded(WORK_RESULT.dump_python(result, mode="json")).decode())
+            return Made(result, _json_text(result))
 
         loop, thread = asyncio.get_running_loop(), threading.get_ident()
 
@@ -263,14 +266,15 @@ class AttemptRunner:
 
     def _event(self, job: AttemptJob, finished: FinishedAttempt) -> Finished:
         output = finished.result.output
-        artefact = job.keep(WORK_OUTPUT.dump_python(output, mode="json"))
+        document = WORK_OUTPUT.dump_python(output, mode="json")
+        artefact = job.keep(document)
         self._outputs.put(artefact, output)
         common: dict[str, Any] = {
             "node": job.key.node,
             "generation": job.key.generation,
             "attempt": job.key.attempt,
             "output": artefact,
-            "content": content_digest(output),
+            "content": content_digest_of(document),
             "path": finished.result.path,
             "mode": finished.result.mode,
             "verification": finished.verification,
@@ -294,6 +298,8 @@ class _Orders:
         self._subtask = state.index.subtask(job.key.node)
         self._terminal = not state.index.successors(job.key.node)
         self.agent = state.agent_of(job.key.node)
+        self._thresholds = self._proposal.thresholds_of(self.agent.id)
+        self._params = {**self._subtask.params, **dict(self._node.params.items())}
         self.lang = state.proposal.goal.lang
         self.required = self._subtask.required_domains
         self.contract = state.proposal.contract
@@ -317,11 +323,11 @@ class _Orders:
         return WorkOrder(
             subtask=self._subtask,
             agent=self.agent,
-            thresholds=self._proposal.thresholds_of(self.agent.id),
+            thresholds=self._thresholds,
             path=path,
             lang=self.lang,
             inputs=self._inputs,
-            params={**self._subtask.params, **dict(self._node.params.items())},
+            params=self._params,
             guards=(*self._node.guards, *guards),
             limits=self._proposal.contract.limits,
         )
@@ -338,7 +344,7 @@ class _Orders:
             subtask=self._subtask,
             contract=self._proposal.contract,
             agent=self.agent,
-            thresholds=self._proposal.thresholds_of(self.agent.id),
+            thresholds=self._thresholds,
             result=result,
             leaks=scan.report,
             inputs=self._inputs,
@@ -348,7 +354,7 @@ class _Orders:
             forced_level=self._node.forced_level,
             triggers=triggers,
             extended_domains=self._node.extended,
-            params=self.on(result.path).params,
+            params=self._params,
             verifications=self._verifications,
             taken_as_is=self._taken_as_is,
         )
@@ -403,6 +409,15 @@ def judge_attempt(
     if closed is None or closed.domain is None:
         return closed
     return replace(closed, message=domains_closed((closed.domain,), lang))
+
+
+def _json_text(result: WorkResult) -> str:
+    """Return a result as JSON text; raises `NotStorable` for half of a character and for a number that is none."""
+    if all(isfinite(need.match) for need in result.needs):
+        with suppress(PydanticSerializationError):
+            return WORK_RESULT.dump_json(result).decode()
+    # Slower, and refuses what the other way would not take, or would take for null.
+    return encoded(WORK_RESULT.dump_python(result, mode="json")).decode()
 
 
 def _findings(verification: Verification, severity: str) -> str:
