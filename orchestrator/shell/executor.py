@@ -10,7 +10,7 @@ import asyncio
 import logging
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, assert_never
@@ -32,7 +32,6 @@ from orchestrator.core.events import (
     AttemptFailed,
     AttemptProduced,
     AttemptRejected,
-    AttemptStarted,
     AttemptVerified,
     Backtracked,
     Body,
@@ -45,19 +44,17 @@ from orchestrator.core.events import (
     RunEnded,
     RunPaused,
 )
-from orchestrator.core.ids import RunId
-from orchestrator.core.proposal import base_agent
 from orchestrator.core.repairs import MEMORY_MARK
-from orchestrator.core.state import ENDED, NodeState, RunState
+from orchestrator.core.state import ENDED, RunState
 from orchestrator.core.transition import ACTIVE, is_running
-from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
+from orchestrator.shell.attempt_tasks import AttemptTasks, Fact, RunAttempt, current_attempt
 from orchestrator.shell.collector import rare_passes
 from orchestrator.shell.decisions import recorded_as
 from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for, refusal
 from orchestrator.shell.journal import Journal, JournalBroken
-from orchestrator.shell.ports import AttemptKey, Clock, Dispatcher, Ticket
+from orchestrator.shell.ports import Clock, Dispatcher
 from orchestrator.shell.store.errors import StoreError
-from orchestrator.shell.store.rows import AttemptThread, InboxMessage
+from orchestrator.shell.store.rows import InboxMessage
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -69,18 +66,6 @@ over that soon."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Fact:
-    """Something that an attempt reports to the loop."""
-
-    body: Body
-    cause: int
-    ends: AttemptKey | None = None
-    """The attempt that ends with it."""
-    threads: tuple[str, ...] = ()
-    """Its checkpoint threads, which end with it."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Due:
     """A command that waited for what it reads to be in the store."""
 
@@ -88,7 +73,6 @@ class _Due:
     cause: int
 
 
-RunAttempt = Callable[[AttemptJob], Awaitable[Finished]]
 MakeDelivery = Callable[[RunState, Journal], RunEnded]
 
 
@@ -113,17 +97,19 @@ class RunExecutor:
         self._run_attempt = run_attempt
         self._deliver = deliver
         self._priorities_of = priorities
-        self._priorities: Mapping[NodeId, float] = {}
         self._clock = clock
         self._holder = holder
-        self._facts: asyncio.Queue[_Fact | _Due | BaseException | None] = asyncio.Queue()
+        self._facts: asyncio.Queue[Fact | _Due | BaseException | None] = asyncio.Queue()
         self._delivering: asyncio.Task[None] | None = None
         self._agenda: deque[tuple[Command, int]] = deque()
         self._performing = False
-        self._live: set[AttemptKey] = set()
-        """Attempts that were started in this process and have not ended: each will report its end as a fact."""
-        self._left_behind: dict[AttemptKey, int] = {}
-        """Attempts that the last process left unfinished, not gone on with yet, with its epoch."""
+        self._attempts = AttemptTasks(
+            journal=journal,
+            dispatcher=dispatcher,
+            run_attempt=run_attempt,
+            report=self._facts.put_nowait,
+            record=self._record,
+        )
         self._folded: set[int] = set()
         self._stopping = False
 
@@ -186,23 +172,19 @@ class RunExecutor:
                 node = journal.state.node(name)
                 if node.status in ACTIVE:
                     body = AttemptCancelled(node=name, generation=node.generation, attempt=node.attempt)
-                    journal.record(body, delete_threads=self._threads_until_now(_current_attempt(node)))
+                    journal.record(
+                        body, delete_threads=self._attempts.threads_until_now(current_attempt(node))
+                    )
             journal.record(RunEnded(outcome="failed", error=trace))
             await journal.flush()
         except Exception as again:
             raise error from again  # the first one explains the rest
         return journal.state
 
-    def _threads_until_now(self, key: AttemptKey) -> tuple[str, ...]:
-        """Every checkpoint thread that an attempt can have, of this executor and of those before it."""
-        return tuple(
-            _thread(self._journal.run, key, epoch) for epoch in range(1, self._journal.lease.epoch + 1)
-        )
-
     def stop(self) -> None:
         """Stop without ending the run: what was accepted is kept, the rest can be resumed."""
         self._stopping = True
-        self._dispatcher.hold()
+        self._attempts.stop()
         self._facts.put_nowait(None)
 
     async def _next_fact(self) -> None:
@@ -210,7 +192,7 @@ class RunExecutor:
         match fact:
             case BaseException():
                 raise fact
-            case _Fact():
+            case Fact():
                 self._take(fact)
             case _Due(command=command, cause=cause):
                 # It waited: what was recorded meanwhile may have made it obsolete.
@@ -226,24 +208,16 @@ class RunExecutor:
         return self._stopping or state.status in ENDED or state.status in ("suspended", "reviewing")
 
     def _take_over(self) -> None:
-        state = self._journal.state
-        index = state.index
-        assert index is not None, "only an approved run is executed"
-        self._left_behind = {
-            _current_attempt(state.node(name)): state.node(name).epoch
-            for name in index.order
-            if state.node(name).status in ACTIVE
-        }
-        self._priorities = self._priorities_of(state)
+        self._attempts.take_over(self._priorities_of(self._journal.state))
         event = self._journal.record(ExecutorTookOver(epoch=self._journal.lease.epoch, holder=self._holder))
         if self._journal.state.paused:
             self._dispatcher.hold()
         self._fold_inbox()
         self._perform_all([(command, event.seq) for command in recover(self._journal.state)])
 
-    def _take(self, fact: _Fact) -> None:
+    def _take(self, fact: Fact) -> None:
         if fact.ends is not None:
-            self._live.discard(fact.ends)
+            self._attempts.ended(fact.ends)
         body = self._unless_late(fact.body)
         if body is not None:
             self._record(body, fact.cause, delete_threads=fact.threads)
@@ -264,72 +238,6 @@ class RunExecutor:
     def _is_late(self, body: AttemptProduced | AttemptVerified | AttemptRejected | AttemptFailed) -> bool:
         node = self._journal.state.nodes.get(body.node)
         return node is None or not is_running(node, body.generation, body.attempt)
-
-    def _submit(self, command: StartAttempt, cause: int) -> None:
-        agent = self._journal.state.agent_of(command.node)
-        key = AttemptKey(node=command.node, generation=command.generation, attempt=command.attempt)
-        ticket = Ticket(
-            key=key,
-            agent=base_agent(agent.id),
-            agent_cap=agent.max_concurrency,
-            priority=self._priorities.get(command.node, 0.0),
-            provider=agent.model_policy.provider,
-            delay_s=command.delay_s,
-        )
-        decided_in = self._journal.state
-        self._dispatcher.submit(ticket, lambda: self._attempt(command, key, cause, decided_in))
-
-    async def _attempt(
-        self, command: StartAttempt, key: AttemptKey, cause: int, decided_in: RunState
-    ) -> None:
-        """One attempt as a task; what comes of it goes to the loop as a fact."""
-        threads: tuple[str, ...] = ()
-        started = cause
-        try:
-            await self._journal.durable(cause)
-            await self._journal.room()
-            # It waited for a slot and for the disk: a backtrack may have made it obsolete meanwhile.
-            state = self._journal.state
-            start = (
-                command if _stands_on_the_same(decided_in, state, key.node) else still_open(state, command)
-            )
-            if not isinstance(start, StartAttempt):
-                return
-            started = self._record_start(start, key, cause)
-            job = self._job(key, started, self._left_behind.pop(key, None))
-            threads = _threads_of(job)
-            body: Body = await self._run_attempt(job)
-        except asyncio.CancelledError:
-            if key in self._live and not self._stopping:
-                body = AttemptCancelled(node=key.node, generation=key.generation, attempt=key.attempt)
-                self._facts.put_nowait(_Fact(body=body, cause=started, ends=key, threads=threads))
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever breaks here ends the loop, with its own type
-            self._facts.put_nowait(error)
-        else:
-            self._facts.put_nowait(_Fact(body=body, cause=started, ends=key, threads=threads))
-
-    def _record_start(self, start: StartAttempt, key: AttemptKey, cause: int) -> int:
-        self._live.add(key)
-        body = AttemptStarted(
-            node=key.node,
-            generation=key.generation,
-            attempt=key.attempt,
-            epoch=self._journal.lease.epoch,
-            agent=self._journal.state.assigned[key.node],
-            input_key=start.input_key,
-        )
-        return self._record(body, cause).seq
-
-    def _job(self, key: AttemptKey, started: int, previous_epoch: int | None) -> AttemptJob:
-        return AttemptJob(
-            state=self._journal.state,
-            key=key,
-            epoch=self._journal.lease.epoch,
-            previous_epoch=previous_epoch,
-            emit=lambda body: self._facts.put_nowait(_Fact(body=body, cause=started)),
-            keep=self._journal.keep,
-        )
 
     async def _watch(self) -> None:
         """Fold in what other processes ask for."""
@@ -402,7 +310,7 @@ class RunExecutor:
             case None:
                 return
             case StartAttempt():
-                self._submit(command, cause)
+                self._attempts.submit(command, cause)
             case CancelAttempts(node=node, before=before):
                 self._dispatcher.cancel(node, before)
             case CancelAll():
@@ -410,11 +318,11 @@ class RunExecutor:
                 self._end_left_behind(cause)
             case Backtrack(plan=plan):
                 self._remember(plan)
-                threads = self._left_threads(set(plan.invalidated))
+                threads = self._attempts.left_threads(set(plan.invalidated))
                 self._record(Backtracked(plan=plan), cause, delete_threads=threads)
             case ReopenReview(request=request_id):
                 self._dispatcher.cancel_all()
-                threads = self._left_threads(set(self._journal.state.nodes.keys()))
+                threads = self._attempts.left_threads(set(self._journal.state.nodes.keys()))
                 self._record(ReviewReopened(request=request_id), cause, delete_threads=threads)
             case Deliver():
                 self._delivering = asyncio.ensure_future(self._once_kept(command, cause))
@@ -435,15 +343,10 @@ class RunExecutor:
         state = self._journal.state
         for name in state.nodes:
             node = state.node(name)
-            key = _current_attempt(node)
-            if node.status in ACTIVE and key not in self._live:
+            key = current_attempt(node)
+            if node.status in ACTIVE and not self._attempts.is_live(key):
                 body = AttemptCancelled(node=name, generation=node.generation, attempt=node.attempt)
-                self._record(body, cause, delete_threads=self._left_threads({name}))
-
-    def _left_threads(self, nodes: Set[NodeId]) -> tuple[str, ...]:
-        """The checkpoint threads of attempts of `nodes` that were left behind and will not be gone on with."""
-        keys = [key for key in self._left_behind if key.node in nodes]
-        return tuple(_thread(self._journal.run, key, self._left_behind.pop(key)) for key in keys)
+                self._record(body, cause, delete_threads=self._attempts.left_threads({name}))
 
     def _remember(self, plan: BacktrackPlan) -> None:
         """Write a repair that proved wrong into the memory of all runs, once per run.
@@ -457,38 +360,3 @@ class RunExecutor:
         known = self._inbox.failures(task_class)
         if not any((record.repair, record.run) == (repair, run) for record in known):
             self._inbox.add_failure(task_class, repair, "falsified", run, lease=self._journal.lease)
-
-
-def _stands_on_the_same(before: RunState, now: RunState, name: NodeId) -> bool:
-    """Whether everything that an attempt of `name` is decided by is the very same; a quick look that never errs to yes.
-
-    Values of a state are never changed in place, and what an attempt is decided by is these: the approved proposal, the
-    sub-task's own state and agent, its predecessors' states, and whether the run goes on.
-    """
-    assert now.index is not None, "attempts exist for approved plans only"
-    return (
-        (now.status, now.cancelling) == (before.status, before.cancelling)
-        and now.proposal is before.proposal
-        and now.index is before.index
-        and now.nodes[name] is before.nodes[name]
-        and now.agent_of(name) is before.agent_of(name)
-        and all(now.nodes[given] is before.nodes[given] for given in now.index.predecessors(name))
-    )
-
-
-def _current_attempt(node: NodeState) -> AttemptKey:
-    return AttemptKey(node=node.id, generation=node.generation, attempt=node.attempt)
-
-
-def _thread(run: RunId, key: AttemptKey, epoch: int) -> str:
-    return AttemptThread(
-        run=run, node=key.node, generation=key.generation, attempt=key.attempt, epoch=epoch
-    ).text
-
-
-def _threads_of(job: AttemptJob) -> tuple[str, ...]:
-    """The checkpoint threads of an attempt: its own, and those that executors before this one may have left.
-
-    Of a new attempt too: one that died may have written a checkpoint before the event that it had started.
-    """
-    return tuple(attempt_thread(job, epoch) for epoch in range(1, job.epoch + 1))
