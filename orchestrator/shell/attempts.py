@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManager
 from langgraph.checkpoint.base import Checkpoint
-from pydantic_core import PydanticSerializationError
 
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
@@ -414,7 +413,7 @@ def judge_attempt(
 def _json_text(result: WorkResult) -> str:
     """Return a result as JSON text; raises `NotStorable` for half of a character and for a number that is none."""
     if all(isfinite(need.match) for need in result.needs):
-        with suppress(PydanticSerializationError):
+        with suppress(ValueError):
             return WORK_RESULT.dump_json(result).decode()
     # Slower, and refuses what the other way would not take, or would take for null.
     return encoded(WORK_RESULT.dump_python(result, mode="json")).decode()
