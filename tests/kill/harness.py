@@ -30,6 +30,7 @@ from orchestrator.core.events import Backtracked, Event
 from orchestrator.core.ids import RunId
 from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.store.holders import is_gone
+from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.kill.forks import DATABASE, WORKED, Ended, Forks, Order, Result, result_of
 from tests.kill.points import AtTime, When
@@ -47,6 +48,8 @@ class Killed:
     """What was committed then."""
     accepted: frozenset[str]
     """Sub-tasks that were accepted by what was committed then."""
+    kept: frozenset[str]
+    """Sub-tasks whose result was committed then and waited for its check."""
 
     @property
     def seq(self) -> int:
@@ -80,6 +83,7 @@ class _Look:
 
     log: tuple[Event, ...]
     accepted: frozenset[str]
+    kept: frozenset[str]
     worked: tuple[str, ...]
     """Of all processes so far."""
     left: tuple[str, ...]
@@ -156,6 +160,7 @@ class Killer:
                     struck=ended.killed,
                     log=looks[-1].log,
                     accepted=looks[-1].accepted,
+                    kept=looks[-1].kept,
                 )
             )
         last = self.forks.live(self.order(home))
@@ -192,6 +197,11 @@ def _look(home: Path) -> _Look:
         return _Look(
             log=tuple(events_of(store, run)),
             accepted=frozenset(str(name) for name in state.nodes if state.node(name).status == "accepted"),
+            kept=frozenset(
+                thread.node
+                for row in store.checkpoints()
+                if (thread := AttemptThread.parse(row.thread)) is not None
+            ),
             worked=tuple(lines.read_text(encoding="utf-8").split()) if lines.exists() else (),
             left=tuple(left),
             folded=result_of(state),
