@@ -54,6 +54,7 @@ from orchestrator.shell.inbox import Inbox, UnreadableMessage, asked_for, refusa
 from orchestrator.shell.journal import Journal, JournalBroken
 from orchestrator.shell.ports import Clock, Dispatcher
 from orchestrator.shell.store.errors import StoreError
+from orchestrator.shell.store.ports import Operation, StoreWrites
 from orchestrator.shell.store.rows import InboxMessage
 
 _LOG: Final = logging.getLogger(__name__)
@@ -111,6 +112,8 @@ class RunExecutor:
             record=self._record,
         )
         self._folded: set[int] = set()
+        self._remembered: set[tuple[str, str]] = set()
+        """Classes of task and repairs that this execution wrote, or is writing, into the memory of all runs."""
         self._stopping = False
 
     async def execute(self) -> RunState:
@@ -256,10 +259,18 @@ class RunExecutor:
             self._folded.add(message.id)
             body = self._asked_for(message)
             if body is None:
-                self._inbox.mark_folded(self._journal.run, [message.id], lease=self._journal.lease)
+                self._journal.ride(None, self._folding(message.id))
             else:
                 self._record(body, None, folded=(message.id,))
                 self._facts.put_nowait(None)
+
+    def _folding(self, message: int) -> Operation[None]:
+        """Return the write that takes a message which leads to no event out of the inbox.
+
+        It follows what was recorded before: events that the message came too late for are stored first, or with it.
+        """
+        run, lease = self._journal.run, self._journal.lease
+        return lambda writes: writes.mark_folded(run, [message], lease=lease)
 
     def _asked_for(self, message: InboxMessage) -> Body | None:
         """What a message leads to; one that can't be read is refused in the log, or it would stop every resume."""
@@ -351,12 +362,20 @@ class RunExecutor:
     def _remember(self, plan: BacktrackPlan) -> None:
         """Write a repair that proved wrong into the memory of all runs, once per run.
 
-        Before the backtrack is recorded: a crash in between decides it again, and then it stands there already.
+        It goes with the backtrack that is recorded next, in one transaction: a crash leaves both or neither. What an
+        older version wrote by itself, before a crash took the backtrack, stands there already.
         """
         if plan.remember is None:
             return
         task_class, _, repair = plan.remember.rpartition(MEMORY_MARK)
-        run = str(self._journal.run)
+        run, lease = str(self._journal.run), self._journal.lease
         known = self._inbox.failures(task_class)
-        if not any((record.repair, record.run) == (repair, run) for record in known):
-            self._inbox.add_failure(task_class, repair, "falsified", run, lease=self._journal.lease)
+        written = (task_class, repair) in self._remembered
+        if written or any((record.repair, record.run) == (repair, run) for record in known):
+            return
+        self._remembered.add((task_class, repair))
+
+        def remember(writes: StoreWrites) -> None:
+            writes.add_failure(task_class, repair, "falsified", run, lease=lease)
+
+        self._journal.ride(None, remember)

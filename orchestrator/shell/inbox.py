@@ -22,7 +22,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RequestId
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import RunState
-from orchestrator.shell.store.rows import FailureRecord, InboxMessage, Lease
+from orchestrator.shell.store.rows import FailureRecord, InboxMessage
 
 M = TypeVar("M")
 
@@ -31,24 +31,14 @@ ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
 class Inbox(Protocol):
-    """The store, as far as the executor needs it beyond the journal."""
+    """The store, as far as the executor reads it; what it writes goes through the journal."""
 
     def pending(self, run: str, after: int = 0) -> Sequence[InboxMessage]:
         """Return messages that were not folded in yet, in order."""
         ...
 
-    def mark_folded(self, run: str, ids: Sequence[int], *, lease: Lease | None = None) -> None:
-        """Take messages out of `pending` that lead to no event."""
-        ...
-
     def failures(self, task_class: str | None = None) -> Sequence[FailureRecord]:
         """Return what is remembered of repairs for a class of task, over all runs."""
-        ...
-
-    def add_failure(
-        self, task_class: str, repair: str, outcome: str, run: str, *, lease: Lease | None = None
-    ) -> int:
-        """Remember what a repair led to."""
         ...
 
 

@@ -65,8 +65,8 @@ class _Batch:
     delete_threads: list[str] = field(default_factory=list)
     artefacts: list[bytes] = field(default_factory=list)
     folded: list[int] = field(default_factory=list)
-    riding: list[tuple[str, Operation[None]]] = field(default_factory=list)
-    """Writes of checkpoints, by thread."""
+    riding: list[tuple[str | None, Operation[None]]] = field(default_factory=list)
+    """Other writes, those of checkpoints with their thread."""
     is_urgent: bool = False
     """Whether it is to be appended without waiting for company."""
 
@@ -74,7 +74,7 @@ class _Batch:
         return bool(self.events or self.riding)
 
     def kept(self) -> list[Operation[None]]:
-        """Return the writes of checkpoints whose thread does not end in this very batch."""
+        """Return the writes but those of checkpoints whose thread ends in this very batch."""
         ended = set(self.delete_threads)
         return [write for thread, write in self.riding if thread not in ended]
 
@@ -145,10 +145,11 @@ class Journal:
             self._tell(listener, event)
         return event
 
-    def ride(self, thread: str, write: Operation[None]) -> None:
-        """Queue a write of the checkpoint thread `thread` that goes with the next events, before them.
+    def ride(self, thread: str | None, write: Operation[None]) -> None:
+        """Queue a write that goes with the next events, before them and in their transaction.
 
-        It is left out where those events delete the thread. Raises `JournalBroken` after the store refused an append.
+        One of the checkpoint thread `thread` is left out where those events delete the thread. Raises
+        `JournalBroken` after the store refused an append.
         """
         self.check()
         self._batch.riding.append((thread, write))

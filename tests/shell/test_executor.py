@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -41,8 +42,9 @@ from orchestrator.shell.inbox import answer_name
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.runs import append, events_of, load
 from orchestrator.shell.scheduler import SharedDispatcher
-from orchestrator.shell.store.errors import StoreBusy
+from orchestrator.shell.store.errors import NotStorable, StoreBusy
 from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.store.ports import Operation, Outcome
 from orchestrator.shell.store.rows import CheckpointRow, NewEvent
 from orchestrator.shell.store.writer import Writer
 from tests.core.builders import A1, CONTRACTS, SOLO, failure, n, plan, proposal, verification
@@ -245,7 +247,7 @@ async def test_stopping_records_no_end_of_what_runs() -> None:
 
 
 async def test_a_repair_that_proved_wrong_is_remembered_once_per_run() -> None:
-    """The memory is written before the backtrack is recorded: a crash in between must not write it twice."""
+    """An older version wrote the memory before the backtrack: a crash in between must not write it twice."""
     store = MemoryStore()
     task_class = "research/claims/cs.databases+law.contracts"
 
@@ -278,6 +280,76 @@ async def test_a_repair_that_proved_wrong_is_remembered_once_per_run() -> None:
         (f"extend_mask:{CONTRACTS}", "r-0"),
     ]
     assert done.assigned[n("b")] == A1
+
+
+def _falsified_once() -> Mapping[str, Play]:
+    """Raises a's mask, which proves wrong in the next generation: the second repair remembers the first."""
+
+    async def a(job: AttemptJob) -> Finished:
+        match job.key.generation:
+            case 1:
+                found = failure("domain_closed", domain=CONTRACTS)
+            case 2:
+                found = failure("falsified", cause=RootCause.CAPABILITY, domain=CONTRACTS)
+            case _:
+                return verified(job)
+        return AttemptFailed(node=n("a"), generation=job.key.generation, attempt=1, failure=found)
+
+    return {"a": a}
+
+
+class Watched(MemoryStore):
+    """Notes which threads write into it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writers: list[str] = []
+
+    def commit(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
+        self.writers.append(threading.current_thread().name)
+        return super().commit(operations)
+
+
+async def test_the_event_loop_waits_for_no_commit_of_the_executor() -> None:
+    """A message that leads to nothing, and a repair for the memory of all runs: the writer commits both."""
+    store = Watched()
+    theatre = Theatre(proposal(plan("a>b")), _falsified_once(), store=store)
+    store.post(RUN, "continue", "{}", "m-1")
+
+    async def forget_the_lease(executor: RunExecutor) -> None:
+        del executor
+        store.writers.clear()
+
+    assert (await theatre.run(during=forget_the_lease)).status == "completed"
+    assert store.pending(RUN) == ()
+    assert [record.outcome for record in store.failures()] == ["falsified"]
+    assert store.writers.pop() == threading.current_thread().name, "the test itself gives up the lease"
+    assert set(store.writers) == {"maskgrad-writer"}
+
+
+class RefusesSecondBacktrack(Writer):
+    """Refuses the append that holds the second backtrack, as a disk does that fails right there."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self._seen = 0
+
+    async def append(self, run: str, expected_head: int, events: Sequence[NewEvent], **more: Any) -> int:
+        self._seen += any(event.type == "backtrack.started" for event in events)
+        refused = [replace(events[0], cause=10_000), *events[1:]] if self._seen == 2 else events
+        return await super().append(run, expected_head, refused, **more)
+
+
+async def test_a_repair_is_remembered_with_its_backtrack_or_not_at_all() -> None:
+    theatre = Theatre(proposal(plan("a>b")), _falsified_once())
+    with pytest.raises(NotStorable):
+        await theatre.run(writer=RefusesSecondBacktrack(theatre.store))
+    assert len(theatre.bodies(Backtracked)) == 1
+    assert theatre.store.failures() == ()
+    done = await Theatre(theatre.draft, _falsified_once(), store=theatre.store, created=True).run()
+    assert done.status == "completed"
+    assert len(theatre.bodies(Backtracked)) == 2
+    assert len(theatre.store.failures()) == 1
 
 
 async def test_children_start_only_after_the_commit_of_what_they_build_on() -> None:
