@@ -106,7 +106,8 @@ def recover(state: RunState) -> tuple[Command, ...]:
     if not _executing(state):
         return ()
     if state.cancelling:
-        return (EndCancelled(),)
+        # What the last process left under way is ended first; the end of the last one ends the run.
+        return (CancelAll(),) if state.counts.active else (EndCancelled(),)
     commands = list(_for_nodes(state, _plan(state).order, restart=True))
     return tuple(commands) or tuple(_for_run(state))
 

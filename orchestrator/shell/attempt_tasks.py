@@ -18,7 +18,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import NodeState, RunState
 from orchestrator.core.transition import ACTIVE
-from orchestrator.shell.attempts import AttemptJob, Finished, attempt_thread
+from orchestrator.shell.attempts import AttemptJob, Finished
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.ports import AttemptKey, Dispatcher, Ticket
 from orchestrator.shell.store.rows import AttemptThread
@@ -37,7 +37,7 @@ class Fact:
 
 
 RunAttempt = Callable[[AttemptJob], Awaitable[Finished]]
-Report = Callable[[Fact | Exception], None]
+Report = Callable[[Fact | BaseException], None]
 Record = Callable[[Body, int], Event]
 
 
@@ -65,6 +65,7 @@ class AttemptTasks:
         self._left_behind: dict[AttemptKey, int] = {}
         """Attempts that the last process left unfinished, not gone on with yet, with its epoch."""
         self._stopping = False
+        self._closed = False
 
     def take_over(self, priorities: Mapping[NodeId, float]) -> None:
         """Note what the last process left unfinished; `priorities` order the attempts that wait, greatest first."""
@@ -81,6 +82,10 @@ class AttemptTasks:
         self._stopping = True
         self._dispatcher.hold()
 
+    def close(self) -> None:
+        """Hand nothing more to the dispatcher."""
+        self._closed = True
+
     def is_live(self, key: AttemptKey) -> bool:
         """Tell whether an attempt was started in this process and has not ended."""
         return key in self._live
@@ -92,13 +97,17 @@ class AttemptTasks:
     def left_threads(self, nodes: Set[NodeId]) -> tuple[str, ...]:
         """Return the checkpoint threads of attempts of `nodes` that were left behind and will not be gone on with."""
         keys = [key for key in self._left_behind if key.node in nodes]
-        return tuple(_thread(self._journal.run, key, self._left_behind.pop(key)) for key in keys)
+        for key in keys:
+            del self._left_behind[key]
+        return tuple(thread for key in keys for thread in self.threads_until_now(key))
 
     def threads_until_now(self, key: AttemptKey) -> tuple[str, ...]:
-        """Return every checkpoint thread that an attempt can have, of this executor and of those before it."""
-        return tuple(
-            _thread(self._journal.run, key, epoch) for epoch in range(1, self._journal.lease.epoch + 1)
-        )
+        """Return every checkpoint thread that an attempt can have which another executor began.
+
+        Each one until now may have died before or after it carried the checkpoint over.
+        """
+        run, until = self._journal.run, self._journal.lease.epoch
+        return tuple(_thread(run, key, epoch) for epoch in range(1, until + 1))
 
     def submit(self, command: StartAttempt, cause: int) -> None:
         """Hand an attempt to the dispatcher; `cause` is the event that it was decided after."""
@@ -113,7 +122,17 @@ class AttemptTasks:
             delay_s=command.delay_s,
         )
         decided_in = self._journal.state
-        self._dispatcher.submit(ticket, lambda: self._attempt(command, key, cause, decided_in))
+
+        def hand_over() -> None:
+            # With nothing between turn and start, a pause or a backtrack in between is never missed.
+            try:
+                self._journal.check()
+                if not self._closed:
+                    self._dispatcher.submit(ticket, lambda: self._attempt(command, key, cause, decided_in))
+            except Exception as error:  # noqa: BLE001 - whatever breaks here ends the loop, with its own type
+                self._report(error)
+
+        self._journal.once_durable(cause, hand_over)
 
     async def _attempt(
         self, command: StartAttempt, key: AttemptKey, cause: int, decided_in: RunState
@@ -122,9 +141,8 @@ class AttemptTasks:
         threads: tuple[str, ...] = ()
         started = cause
         try:
-            await self._journal.durable(cause)
             await self._journal.room()
-            # It waited for a slot and for the disk: a backtrack may have made it obsolete meanwhile.
+            # It waited for the disk and for a slot: a backtrack may have made it obsolete meanwhile.
             state = self._journal.state
             start = (
                 command if _stands_on_the_same(decided_in, state, key.node) else still_open(state, command)
@@ -132,15 +150,17 @@ class AttemptTasks:
             if not isinstance(start, StartAttempt):
                 return
             started = self._record_start(start, key, cause)
-            job = self._job(key, started, self._left_behind.pop(key, None))
-            threads = _threads_of(job)
-            body: Body = await self._run_attempt(job)
+            previous, epoch = self._left_behind.pop(key, None), self._journal.lease.epoch
+            # A new one has its own: a checkpoint is in the store only together with the start of its attempt.
+            new = previous is None
+            threads = (_thread(self._journal.run, key, epoch),) if new else self.threads_until_now(key)
+            body: Body = await self._run_attempt(self._job(key, started, previous))
         except asyncio.CancelledError:
             if key in self._live and not self._stopping:
                 body = AttemptCancelled(node=key.node, generation=key.generation, attempt=key.attempt)
                 self._report(Fact(body=body, cause=started, ends=key, threads=threads))
             raise
-        except Exception as error:  # noqa: BLE001 - whatever breaks here ends the loop, with its own type
+        except BaseException as error:  # noqa: BLE001 - whatever breaks here ends the loop, or it would wait for ever
             self._report(error)
         else:
             self._report(Fact(body=body, cause=started, ends=key, threads=threads))
@@ -194,11 +214,3 @@ def _thread(run: RunId, key: AttemptKey, epoch: int) -> str:
     return AttemptThread(
         run=run, node=key.node, generation=key.generation, attempt=key.attempt, epoch=epoch
     ).text
-
-
-def _threads_of(job: AttemptJob) -> tuple[str, ...]:
-    """The checkpoint threads of an attempt: its own, and those that executors before this one may have left.
-
-    Of a new attempt too: one that died may have written a checkpoint before the event that it had started.
-    """
-    return tuple(attempt_thread(job, epoch) for epoch in range(1, job.epoch + 1))

@@ -149,7 +149,9 @@ class AttemptRunner:
             return _failed(job, Failure(kind="invalid_output", message=str(error)))
         except (StoreError, JournalBroken):
             raise
-        except Exception as error:  # noqa: BLE001 - the one broad catch: a bug of ours must end typed, with its trace
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - the one broad catch: a bug must end typed, with its trace
             trace = "".join(traceback.format_exception(error))
             return _failed(job, Failure(kind="internal", message=repr(error), trace=trace))
 

@@ -69,14 +69,11 @@ def _ends_of_attempts(state: RunState) -> Iterator[Body]:
 
 
 def _threads(state: RunState, epoch: int) -> Iterator[str]:
-    """Every checkpoint thread that may be left, of all executors until now.
-
-    Of the next attempt too: one that died may have written a checkpoint before the event that it had started.
-    """
+    """Every checkpoint thread that may be left: of what was under way, of all executors until now."""
     for name in state.nodes:
         node = state.node(name)
-        for attempt in (node.attempt, node.attempt + 1):
+        if node.status in ACTIVE:
             for earlier in range(1, epoch):
                 yield AttemptThread(
-                    run=state.run, node=name, generation=node.generation, attempt=attempt, epoch=earlier
+                    run=state.run, node=name, generation=node.generation, attempt=node.attempt, epoch=earlier
                 ).text

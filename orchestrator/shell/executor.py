@@ -115,6 +115,7 @@ class RunExecutor:
         self._remembered: set[tuple[str, str]] = set()
         """Classes of task and repairs that this execution wrote, or is writing, into the memory of all runs."""
         self._stopping = False
+        self._resting = False
 
     async def execute(self) -> RunState:
         """Run until the run has ended, waits for persons only, or is back in review; return its state.
@@ -148,11 +149,14 @@ class RunExecutor:
             watch.cancel()
             if self._delivering is not None:
                 self._delivering.cancel()
+            self._attempts.close()
             self._dispatcher.cancel_all()
             await self._dispatcher.drain()
             # Also when something broke: one append can be under way while what was recorded since waits behind it.
             with suppress(JournalBroken):
                 await self._journal.flush()
+        # What attempts reported last is recorded; what follows from it is for the next execution to find.
+        self._resting = True
         while not self._facts.empty():
             await self._next_fact()
         await self._journal.flush()
@@ -301,6 +305,8 @@ class RunExecutor:
 
     def _perform_all(self, commands: Sequence[tuple[Command, int]]) -> None:
         """Perform commands first come, first served; each may record an event that enables more."""
+        if self._resting:
+            return
         self._agenda.extend(commands)
         if self._performing:
             return

@@ -104,7 +104,7 @@ class Journal:
         self._listeners = tuple(listeners)
         self._batch = _Batch()
         self._committed = state.seq
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._waiters: list[tuple[int, Callable[[], None]]] = []
         self._flusher: asyncio.Task[None] | None = None
         self._linger_s = linger_s
         self._lingering: asyncio.TimerHandle | None = None
@@ -170,10 +170,31 @@ class Journal:
         if seq <= self._committed:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append((seq, waiter))
+
+        def told() -> None:
+            if waiter.done():
+                return
+            try:
+                self.check()
+            except JournalBroken as broken:
+                waiter.set_exception(broken)
+            else:
+                waiter.set_result(None)
+
+        self.once_durable(seq, told)
+        await waiter
+
+    def once_durable(self, seq: int, told: Callable[[], None]) -> None:
+        """Call `told` when the event `seq` is on disk, at once if it is; or when it never will be: `check` raises then.
+
+        `told` must not raise.
+        """
+        if seq <= self._committed or self._broken is not None:
+            told()
+            return
+        self._waiters.append((seq, told))
         if self._batch:
             self._flush()
-        await waiter
 
     async def room(self) -> None:
         """Return when fewer than `WAITING_LIMIT` events wait for the disk; raises `JournalBroken` as `durable` does."""
@@ -215,9 +236,11 @@ class Journal:
 
     async def _append_batches(self) -> None:
         while self._batch.is_urgent and self._broken is None:
+            if not self._batch:
+                # Nothing but artefacts, perhaps: they wait for the event that names them.
+                self._batch.is_urgent = False
+                break
             batch, self._batch = self._batch, _Batch()
-            if not batch:
-                continue
             try:
                 self._committed = await self._writer.append(
                     self.run,
@@ -234,16 +257,12 @@ class Journal:
             self._wake()
 
     def _wake(self) -> None:
-        rest = []
-        for seq, waiter in self._waiters:
-            if waiter.done():
-                continue
-            if self._broken is not None:
-                broken = JournalBroken(f"run {self.run!r}: the store refused an append")
-                broken.__cause__ = self._broken
-                waiter.set_exception(broken)
-            elif seq <= self._committed:
-                waiter.set_result(None)
+        ready, rest = [], []
+        for seq, told in self._waiters:
+            if self._broken is not None or seq <= self._committed:
+                ready.append(told)
             else:
-                rest.append((seq, waiter))
+                rest.append((seq, told))
         self._waiters = rest
+        for told in ready:
+            told()

@@ -313,6 +313,8 @@ class TestRestart:
         play = Play(plan("a>b"))
         play.start("a")
         play.record(CancelRequested(by="x"))
+        assert recover(play.state) == (CancelAll(),)
+        play.record(AttemptCancelled(node=n("a"), generation=1, attempt=1))
         assert recover(play.state) == (EndCancelled(),)
 
     def test_a_delay_is_kept(self) -> None:

@@ -23,6 +23,7 @@ from orchestrator.core.events import (
     Backtracked,
     Body,
     CallReturned,
+    CancelRequested,
     Event,
     ExecutorTookOver,
     MessageRefused,
@@ -31,8 +32,10 @@ from orchestrator.core.events import (
     RequestOpened,
     RunCreated,
     RunEnded,
+    RunPaused,
 )
 from orchestrator.core.ids import ArtefactId, ContentDigest, RunId
+from orchestrator.core.input_key import input_key
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.state import RunState
@@ -526,14 +529,16 @@ async def test_a_failure_of_the_store_leaves_the_run_to_be_gone_on_with() -> Non
 
 
 class SlowWriter(Writer):
-    """Holds the first append of a call until it is told that the run broke."""
+    """Holds the first append of an event of a type until it is told to go on."""
 
-    def __init__(self, store: MemoryStore, entered: asyncio.Event, go_on: asyncio.Event) -> None:
+    def __init__(
+        self, store: MemoryStore, entered: asyncio.Event, go_on: asyncio.Event, held: str = "call.returned"
+    ) -> None:
         super().__init__(store)
-        self._entered, self._go_on = entered, go_on
+        self._entered, self._go_on, self._held = entered, go_on, held
 
     async def append(self, run: str, expected_head: int, events: Sequence[NewEvent], **more: Any) -> int:
-        if any(event.type == "call.returned" for event in events) and not self._entered.is_set():
+        if any(event.type == self._held for event in events) and not self._entered.is_set():
             self._entered.set()
             await self._go_on.wait()
         return await super().append(run, expected_head, events, **more)
@@ -576,17 +581,98 @@ async def test_a_report_is_made_when_everything_that_it_reads_is_in_the_store() 
     assert on_disk == recorded
 
 
-async def test_the_end_of_an_attempt_deletes_the_threads_of_every_epoch_until_now() -> None:
-    """A process that died may have written a checkpoint before the event that its attempt had started."""
-    theatre = Theatre(proposal(plan("", lone="a"), roster=SOLO))
-    theatre.store.release(theatre.store.acquire(RUN, "dead", 30.0))
-    orphan = f"{RUN}/a/1/1/1"
-    row = CheckpointRow(
-        thread=orphan, ns="", id="1", parent=None, encoding="json", checkpoint=b"{}", metadata=b"{}"
+def checkpoint(epoch: int) -> CheckpointRow:
+    return CheckpointRow(
+        thread=f"{RUN}/a/1/1/{epoch}",
+        ns="",
+        id="1",
+        parent=None,
+        encoding="json",
+        checkpoint=b"{}",
+        metadata=b"{}",
     )
-    async with Writer(theatre.store) as writer:
-        await writer.write(lambda writes: writes.put_checkpoint(row))
+
+
+def dead_process(theatre: Theatre, *bodies: Body, keeps: bool = True) -> None:
+    """A process took the run over, recorded `bodies`, kept a checkpoint for `a`, and died; its lease is over."""
+    lease = theatre.store.acquire(RUN, "dead", 30.0)
+    took_over = ExecutorTookOver(epoch=lease.epoch, holder="dead")
+    append(theatre.store, theatre.clock, load(theatre.store, RUN), [took_over, *bodies], lease=lease)
+    if keeps:
+        theatre.store.put_checkpoint(checkpoint(lease.epoch))
+    theatre.store.release(lease)
+
+
+def start_of_a(theatre: Theatre, epoch: int) -> AttemptStarted:
+    state = load(theatre.store, RUN)
+    return AttemptStarted(
+        node=n("a"),
+        generation=1,
+        attempt=1,
+        epoch=epoch,
+        agent=state.assigned[n("a")],
+        input_key=input_key(state, n("a")),
+    )
+
+
+async def test_the_end_of_a_resumed_attempt_deletes_the_threads_of_every_epoch_until_now() -> None:
+    """The second process died after it had carried the checkpoint over, its own start of the attempt not recorded."""
+    theatre = Theatre(proposal(plan("", lone="a"), roster=SOLO))
+    dead_process(theatre, start_of_a(theatre, 1))
+    dead_process(theatre)
     assert (await theatre.run()).status == "completed"
     (job,) = theatre.jobs
-    assert (job.epoch, job.previous_epoch) == (2, None)
+    assert (job.epoch, job.previous_epoch) == (3, 1)
     assert theatre.store.checkpoints() == ()
+
+
+@pytest.mark.parametrize("asked", ["in the log", "in the inbox"])
+async def test_a_cancel_ends_what_dead_processes_left_with_all_its_threads(asked: str) -> None:
+    theatre = Theatre(proposal(plan("a>b"), roster=SOLO))
+    cancel = [CancelRequested(by="ann")] if asked == "in the log" else []
+    dead_process(theatre, start_of_a(theatre, 1), keeps=False)
+    dead_process(theatre, *cancel)
+    if asked == "in the inbox":
+        theatre.store.post(RUN, "cancel", '{"by":"ann"}', "c-1")
+    done = await theatre.run()
+    assert (done.status, done.node(n("a")).status) == ("cancelled", "pending")
+    assert [body.node for body in theatre.bodies(AttemptCancelled)] == ["a"]
+    assert theatre.jobs == []
+    assert theatre.store.checkpoints() == ()
+
+
+class Panic(BaseException):
+    """What libraries raise whose core is not Python, when it gives up."""
+
+
+async def test_an_attempt_that_panics_ends_the_execution_instead_of_hanging_it() -> None:
+    async def panics(job: AttemptJob) -> Finished:
+        raise Panic(job.key.node)
+
+    theatre = Theatre(proposal(plan("", lone="a"), roster=SOLO), plays={"a": panics})
+    with pytest.raises(Panic, match="a"):
+        await theatre.run()
+
+
+async def test_what_is_paused_while_it_waits_for_the_disk_does_not_start() -> None:
+    """The pause is recorded behind the acceptance that lets `b` start, and before that is on disk."""
+    entered, go_on = asyncio.Event(), asyncio.Event()
+    theatre = Theatre(proposal(plan("a>b"), roster=SOLO))
+
+    def pause(event: Event, state: RunState) -> None:
+        if isinstance(event.body, AttemptVerified):
+            theatre.store.post(state.run, "pause", '{"by":"ann"}', "p-1")
+            theatre.clock.look()
+        if isinstance(event.body, RunPaused):
+            assert entered.is_set()
+            go_on.set()
+
+    async def look(executor: RunExecutor) -> None:
+        while theatre.log[-1].body.type != "run.paused":
+            await asyncio.sleep(0)
+        executor.stop()
+
+    theatre.listeners = [pause]
+    await theatre.run(during=look, writer=SlowWriter(theatre.store, entered, go_on, "attempt.verified"))
+    assert [event.body.type for event in theatre.log][-2:] == ["attempt.verified", "run.paused"]
+    assert [job.key.node for job in theatre.jobs] == ["a"]

@@ -262,3 +262,47 @@ async def test_a_group_that_waits_for_company_is_not_pulled_along_by_the_append_
     log.record(CONTINUED)
     await turns()
     assert [append.riding for append in disk.appends] == [(), (nothing,)]
+
+
+async def test_an_artefact_without_its_event_waits_for_it() -> None:
+    """A flush comes between the two, while an append is under way."""
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    await turns()
+    log.keep_bytes(b"made")
+    flushed = asyncio.ensure_future(log.flush())
+    await turns()
+    await disk.done()
+    assert flushed.done()
+    log.record(CONTINUED)
+    await turns()
+    assert [append.artefacts for append in disk.appends] == [(), (b"made",)]
+
+
+async def test_whoever_asks_is_told_once_when_an_event_is_on_disk() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    told: list[str] = []
+    log.once_durable(1, lambda: told.append("waited"))
+    await turns()
+    assert told == []
+    await disk.done()
+    assert told == ["waited"]
+    log.once_durable(1, lambda: told.append("at once"))
+    assert told == ["waited", "at once"]
+
+
+async def test_whoever_asks_is_told_when_an_event_will_never_be_on_disk() -> None:
+    disk = Disk()
+    log = journal(disk)
+    log.record(PAUSED)
+    told: list[str] = []
+    log.once_durable(1, lambda: told.append("told"))
+    await turns()
+    disk.gates[-1].set_exception(StoreFull("here"))
+    await turns()
+    assert told == ["told"]
+    with pytest.raises(JournalBroken):
+        log.check()
