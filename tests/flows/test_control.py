@@ -207,6 +207,27 @@ class TestStop:
         assert state.status == "running"
         assert (await stage.execute(run)).status == "completed"
 
+    @pytest.mark.parametrize("turns", range(4, 100, 4))
+    async def test_at_any_turn_of_the_loop_every_accepted_output_is_kept(
+        self, notes: NoteFolder, turns: int
+    ) -> None:
+        stage = set_stage(notes, script_of(notes))
+        run = stage.approved(proposal(CHAIN))
+        stop = asyncio.Event()
+
+        async def stop_later() -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            stop.set()
+
+        stopper = asyncio.ensure_future(stop_later())
+        await stage.execute(run, stop=stop)
+        await stopper
+        for body in stage.bodies(run, AttemptVerified):
+            assert stage.shop.store.get_artefact(body.output)
+        assert (await stage.execute(run)).status == "completed"
+        accepted_once(stage, run)
+
 
 @pytest.mark.parametrize(
     "make", [lambda _: MemoryStore(), lambda p: SqliteStore(p / "runs.db")], ids=["memory", "sqlite"]

@@ -11,24 +11,25 @@ A `Victim` says how the run is made and what its workers do (`tests.kill.victims
 * no worker was called for a sub-task that was accepted by what was committed when a process died, unless a backtrack
   invalidated it since: counted in the workers, not in the log;
 * the log: what was committed stays as it was, `seq` is dense, the fold of it is what the last process ended with;
-* what is left behind: no checkpoint thread, no lease that another process would have to wait for, no message, no damage
-  in the file.
+* what is left behind: every accepted output, no checkpoint thread, no lease that another process would have to wait
+  for, no message, no damage in the file.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orchestrator.core.events import Backtracked, Event
+from orchestrator.core.events import AttemptVerified, Backtracked, Event
 from orchestrator.core.ids import RunId
 from orchestrator.shell.runs import events_of, load
+from orchestrator.shell.store.errors import ArtefactMissing
 from orchestrator.shell.store.holders import is_gone
 from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.shell.store.sqlite_store import SqliteStore
@@ -192,6 +193,11 @@ def _look(home: Path) -> _Look:
                 if (lease := store.lease(run)) is not None and not is_gone(lease.holder)
                 else []
             ),
+            *(
+                f"no artefact for {body.node!r}"
+                for body in _accepted(store, run)
+                if not _is_kept(store, body)
+            ),
             *store.check(),
         ]
         return _Look(
@@ -208,6 +214,18 @@ def _look(home: Path) -> _Look:
         )
     finally:
         store.close()
+
+
+def _accepted(store: SqliteStore, run: RunId) -> Iterator[AttemptVerified]:
+    return (event.body for event in events_of(store, run) if isinstance(event.body, AttemptVerified))
+
+
+def _is_kept(store: SqliteStore, body: AttemptVerified) -> bool:
+    try:
+        store.get_artefact(body.output)
+    except ArtefactMissing:
+        return False
+    return True
 
 
 def _calls(looks: Sequence[_Look]) -> tuple[tuple[str, ...], ...]:
