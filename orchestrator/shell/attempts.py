@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -207,7 +207,9 @@ class AttemptRunner:
 
         async def examine(made: Made, blocked: tuple[str, ...]) -> Examined:
             return await self._checks.run(
-                lambda: self._examined(made.result, orders, blocked, produced), len(made.text)
+                lambda: self._examined(made.result, orders, blocked, produced),
+                len(made.text),
+                orders.how_far_checked(made.result),
             )
 
         def produced(result: WorkResult) -> None:
@@ -332,6 +334,11 @@ class _Orders:
             guards=(*self._node.guards, *guards),
             limits=self._proposal.contract.limits,
         )
+
+    def how_far_checked(self, result: WorkResult) -> Hashable:
+        """Return what is known before a check of its level: a level takes many times what the one below takes."""
+        node = self._node
+        return node.forced_level, self._terminal, result.path, node.redone, bool(node.extended)
 
     def check(self, result: WorkResult, scan: LeakScan) -> CheckOrder:
         """Return the verifier's order for a result."""

@@ -4,7 +4,9 @@ The leak scan and the levels of verification read files, split texts and trace e
 claims takes seconds. On the event loop, everything else would wait for it: calls under way, events, answers of persons.
 On a thread, a check of a single sentence costs about twice what it takes, for the hand-over and for the interpreter
 lock. How long a check takes depends on more than its size (it may wait on a disk, or ask a model), so it is measured:
-a size of which the last checks were short goes on the loop, and goes back to the threads as soon as one was not.
+a size of which the last checks were short goes on the loop, and goes back to the threads as soon as one was not. On the
+loop all of it counts, waiting too. On a thread all of it counts but waiting for the interpreter lock, which can't be
+measured and is told from other waiting by what the rest of this process computed meanwhile.
 
 So whatever a check uses (checkers, fact sources, detector, labels, embedder, tokenizers) must allow several calls at
 once.
@@ -14,9 +16,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 _T = TypeVar("_T")
@@ -30,15 +32,19 @@ check holds up the loop from another thread as well."""
 _FORGETS: Final = 0.9
 """What stands of the longest time after each shorter one of its size: after one of 100 ms, 29 checks go to threads
 before the loop is tried again. Low enough for first checks, which are long because something is read for them."""
+_SHARE: Final = 1 / (2 * CHECK_THREADS)
+"""The least part of the interpreter that a check on a thread gets: beside it, the other threads of checks want it, the
+loop, the writer, and what a caller's threads do. A check of which less was computing waited for something else."""
 
 
 class Clocks(NamedTuple):
     """How a check is timed, in seconds."""
 
-    on_loop: Callable[[], float] = time.perf_counter
-    """All of it: whatever it waits for, the loop waits too."""
-    on_thread: Callable[[], float] = time.thread_time
-    """What it computed: the rest is mostly waiting for the interpreter lock, and the loop is free meanwhile."""
+    wall: Callable[[], float] = time.perf_counter
+    thread: Callable[[], float] = time.thread_time
+    """What the calling thread has computed."""
+    process: Callable[[], float] = time.process_time
+    """What all threads of this process have computed."""
 
 
 class CheckThreads:
@@ -54,41 +60,85 @@ class CheckThreads:
         """Counts the threads that are free for the checks of a loop."""
         self._on_loop_s = on_loop_s
         self._clocks = clocks or Clocks()
-        self._expected: dict[int, float] = {}
-        """Seconds by the binary logarithm of a check's size."""
+        self._expected: dict[_Kind, float] = {}
+        """Seconds by kind of check."""
 
-    async def run(self, check: Callable[[], _T], size: int) -> _T:
-        """Return what `check` returns, or raise what it raises; checks of like `size` (0 or more) take a like time.
+    async def run(self, check: Callable[[], _T], size: int, like: Hashable = None) -> _T:
+        """Return what `check` returns, or raise what it raises.
 
-        A caller that is cancelled stops waiting; a check that has begun runs to its end, and nobody hears of it.
+        Checks of the same `like` and of like `size` (0 or more) take a like time; `like` is one of few values, for each
+        is remembered. A caller that is cancelled stops waiting; a check that has begun runs to its end, and nobody
+        hears of it.
         """
-        kind = size.bit_length()
+        kind = _Kind(size.bit_length(), like)
         if self._is_short(kind):
-            return self._noted(kind, _timed(check, self._clocks.on_loop))
+            return self._on_loop(kind, check)
         loop = asyncio.get_running_loop()
         async with self._free.setdefault(loop, asyncio.Semaphore(self._threads)):
-            # While it waited for a thread, others of its size may have turned out to be short.
+            # While it waited for a thread, others of its kind may have turned out to be short.
             if self._is_short(kind):
-                return self._noted(kind, _timed(check, self._clocks.on_loop))
-            timed = await loop.run_in_executor(self._pool, _timed, check, self._clocks.on_thread)
-            return self._noted(kind, timed)
+                return self._on_loop(kind, check)
+            timed = _TimedOnThread(check, self._clocks)
+            try:
+                return await loop.run_in_executor(self._pool, timed)
+            finally:
+                # One that raises takes its time too; of one that is left alone, the time is not known yet.
+                if timed.took_s is not None:
+                    self._note(kind, timed.took_s)
 
-    def _is_short(self, kind: int) -> bool:
+    def _on_loop(self, kind: _Kind, check: Callable[[], _T]) -> _T:
+        began = self._clocks.wall()
+        try:
+            return check()
+        finally:
+            self._note(kind, self._clocks.wall() - began)
+
+    def _is_short(self, kind: _Kind) -> bool:
         expected = self._expected.get(kind)
         return expected is not None and expected <= self._on_loop_s
 
-    def _noted(self, kind: int, timed: tuple[_T, float]) -> _T:
-        result, seconds = timed
+    def _note(self, kind: _Kind, seconds: float) -> None:
         self._expected[kind] = max(seconds, _FORGETS * self._expected.get(kind, 0.0))
-        return result
 
     def close(self) -> None:
         """End the threads; a check that has begun runs to its end, none begins any more. Closing again is no error."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _timed(check: Callable[[], _T], clock: Callable[[], float]) -> tuple[_T, float]:
-    """Return the result of `check` and the seconds that it took by `clock`."""
-    began = clock()
-    result = check()
-    return result, clock() - began
+class _Kind(NamedTuple):
+    """Which checks take a like time."""
+
+    magnitude: int
+    """The binary logarithm of the size."""
+    like: Hashable
+
+
+class _TimedOnThread(Generic[_T]):
+    """A check that says afterwards, however it ended, how long the loop would have stood still for it."""
+
+    def __init__(self, check: Callable[[], _T], clocks: Clocks) -> None:
+        self._check = check
+        self._clocks = clocks
+        self.took_s: float | None = None
+
+    def __call__(self) -> _T:
+        wall, thread, process = (clock() for clock in self._clocks)
+        try:
+            return self._check()
+        finally:
+            self.took_s = _alone(
+                wall=self._clocks.wall() - wall,
+                thread=self._clocks.thread() - thread,
+                process=self._clocks.process() - process,
+            )
+
+
+def _alone(*, wall: float, thread: float, process: float) -> float:
+    """Return the seconds that a check which took `wall` on a thread would at least take on the loop.
+
+    It computed for `thread` of them. The others were waiting: for the interpreter lock, as long as other threads of
+    this process computed (`process` less `thread`), beyond that for something else. Who computes shares the lock, so at
+    most a part of the time goes to that (`_SHARE`), whatever else was computed beside a check that waited.
+    """
+    others = process - thread
+    return max(thread, wall - others, wall * _SHARE)

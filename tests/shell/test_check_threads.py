@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from orchestrator.core.claims import Verification
 from orchestrator.core.events import AttemptVerified, Event
 from orchestrator.core.state import RunState
-from orchestrator.shell.check_threads import CheckThreads, Clocks
+from orchestrator.shell.check_threads import ON_LOOP_S, CheckThreads, Clocks
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
@@ -105,15 +105,110 @@ async def test_a_size_is_checked_on_the_loop_once_its_checks_were_short() -> Non
     assert [thread is here for thread in on] == [False, True, True, False, True, False, True]
 
 
+@dataclass
+class FakeTime:
+    """Three clocks that a check moves: it computes, waits for something, or lets others of this process compute."""
+
+    wall: float = 0.0
+    thread: float = 0.0
+    process: float = 0.0
+
+    @property
+    def clocks(self) -> Clocks:
+        return Clocks(wall=lambda: self.wall, thread=lambda: self.thread, process=lambda: self.process)
+
+    def taking(
+        self, *, computing: float = 0.0, waiting: float = 0.0, others: float = 0.0
+    ) -> Callable[[], bool]:
+        """Return a check that takes so long, and says whether it ran on the loop; `others` compute while it waits."""
+
+        def check() -> bool:
+            self.thread += computing
+            self.process += computing + others
+            self.wall += computing + waiting
+            return threading.current_thread() is threading.main_thread()
+
+        return check
+
+
 async def test_a_size_goes_back_to_the_threads_when_a_check_was_long() -> None:
-    times = chain((0.0, 0.001, 10.0, 10.2), repeat(11.0))
-    threads = CheckThreads(1, clocks=Clocks(on_loop=lambda: next(times), on_thread=lambda: next(times)))
-    here = threading.main_thread()
-    assert await threads.run(threading.current_thread, 8) is not here
-    assert await threads.run(threading.current_thread, 8) is here  # took 0.2 s
-    on = [await threads.run(threading.current_thread, 8) for _ in range(40)]
+    time = FakeTime()
+    threads = CheckThreads(1, clocks=time.clocks)
+    assert not await threads.run(time.taking(computing=0.001), 8)
+    assert await threads.run(time.taking(waiting=0.2), 8)
+    on = [await threads.run(time.taking(), 8) for _ in range(40)]
     # 0.2 s times 0.9 to the power of n is below 5 ms for the first time at n = 36.
-    assert [thread is here for thread in on] == [False] * 36 + [True] * 4
+    assert on == [False] * 36 + [True] * 4
+
+
+@dataclass(frozen=True)
+class Taken:
+    id: str
+    computing: float = 0.0
+    waiting: float = 0.0
+    others: float = 0.0
+    short: bool = False
+
+
+TAKEN = (
+    Taken("short", computing=0.004, short=True),
+    Taken("computes", computing=0.006),
+    Taken("waits", waiting=0.5),
+    Taken("waits a little", computing=0.001, waiting=0.006),
+    Taken("waits for the lock", computing=0.004, waiting=0.02, others=0.02, short=True),
+    Taken("waits for more than the lock", computing=0.004, waiting=0.02, others=0.01),
+    Taken("waits while others compute", waiting=0.5, others=0.5),
+    Taken("others compute on several cores", computing=0.004, waiting=0.02, others=0.06, short=True),
+)
+
+
+@pytest.mark.parametrize("taken", TAKEN, ids=lambda taken: taken.id)
+async def test_of_a_check_on_a_thread_all_counts_but_waiting_for_the_interpreter_lock(taken: Taken) -> None:
+    time = FakeTime()
+    threads = CheckThreads(1, clocks=time.clocks)
+    check = time.taking(computing=taken.computing, waiting=taken.waiting, others=taken.others)
+    on = [await threads.run(check, 8) for _ in range(40)]
+    assert on[0] is False
+    # The second one on the loop would take it to the threads again.
+    assert any(on) is taken.short
+
+
+async def test_a_check_that_waits_never_holds_up_the_loop() -> None:
+    """With the real clocks: a check that waits for as long as it takes until the loop has gone on."""
+    threads = CheckThreads(1)
+    gone_on: list[bool] = []
+    for _ in range(3):
+        loop, go = asyncio.get_running_loop(), threading.Event()
+
+        def waits(loop: asyncio.AbstractEventLoop = loop, go: threading.Event = go) -> bool:
+            loop.call_soon_threadsafe(loop.call_later, 10 * ON_LOOP_S, go.set)
+            return go.wait(1.0)
+
+        gone_on.append(await threads.run(waits, 8))
+    assert gone_on == [True] * 3
+
+
+@pytest.mark.parametrize("first", [0.001, 0.2], ids=["on the loop", "on a thread"])
+async def test_a_long_check_that_raises_counts_too(first: float) -> None:
+    time = FakeTime()
+    threads = CheckThreads(1, clocks=time.clocks)
+
+    def breaks() -> None:
+        time.taking(computing=0.2)()
+        raise OSError("disk gone")
+
+    await threads.run(time.taking(computing=first), 8)
+    for size in (8, 16):
+        with pytest.raises(OSError, match="disk gone"):
+            await threads.run(breaks, size)
+    assert [await threads.run(time.taking(computing=0.2), size) for size in (8, 16)] == [False, False]
+
+
+async def test_checks_that_are_not_alike_are_expected_apart() -> None:
+    time = FakeTime()
+    threads = CheckThreads(1, clocks=time.clocks)
+    on = [await threads.run(time.taking(computing=0.001), 8, like) for like in ("L1", "L1", "L3", "L3", None)]
+    assert on == [False, True, False, True, False]
 
 
 async def test_checks_that_wait_for_a_thread_go_on_the_loop_when_their_size_turns_out_to_be_short() -> None:
