@@ -6,7 +6,7 @@ On a thread, a check of a single sentence costs about twice what it takes, for t
 lock. How long a check takes depends on more than its size (it may wait on a disk, or ask a model), so it is measured:
 a size of which the last checks were short goes on the loop, and goes back to the threads as soon as one was not. On the
 loop all of it counts, waiting too. On a thread all of it counts but waiting for the interpreter lock, which can't be
-measured and is told from other waiting by what the rest of this process computed meanwhile.
+measured: it is told from other waiting by what the rest of this process computed meanwhile.
 
 So whatever a check uses (checkers, fact sources, detector, labels, embedder, tokenizers) must allow several calls at
 once.
@@ -35,6 +35,9 @@ before the loop is tried again. Low enough for first checks, which are long beca
 _SHARE: Final = 1 / (2 * CHECK_THREADS)
 """The least part of the interpreter that a check on a thread gets: beside it, the other threads of checks want it, the
 loop, the writer, and what a caller's threads do. A check of which less was computing waited for something else."""
+_NOISE_S: Final = 0.02
+"""Waiting up to this says nothing, in seconds: on a busy machine the system takes the processor away for so long. A
+check that always waits so long is tried on the loop from time to time, and goes back to the threads each time."""
 
 
 class Clocks(NamedTuple):
@@ -137,8 +140,9 @@ def _alone(*, wall: float, thread: float, process: float) -> float:
     """Return the seconds that a check which took `wall` on a thread would at least take on the loop.
 
     It computed for `thread` of them. The others were waiting: for the interpreter lock, as long as other threads of
-    this process computed (`process` less `thread`), beyond that for something else. Who computes shares the lock, so at
-    most a part of the time goes to that (`_SHARE`), whatever else was computed beside a check that waited.
+    this process computed (`process` less `thread`), beyond that for something else, which counts unless it was short.
+    Who computes shares the lock, so at most a part of the time goes to that (`_SHARE`), whatever else was computed
+    beside a check that waited.
     """
-    others = process - thread
-    return max(thread, wall - others, wall * _SHARE)
+    waited = wall - process
+    return max(thread, thread + waited if waited > _NOISE_S else 0.0, wall * _SHARE)

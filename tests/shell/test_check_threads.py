@@ -153,12 +153,13 @@ class Taken:
 TAKEN = (
     Taken("short", computing=0.004, short=True),
     Taken("computes", computing=0.006),
-    Taken("waits", waiting=0.5),
-    Taken("waits a little", computing=0.001, waiting=0.006),
-    Taken("waits for the lock", computing=0.004, waiting=0.02, others=0.02, short=True),
-    Taken("waits for more than the lock", computing=0.004, waiting=0.02, others=0.01),
+    Taken("waits long", waiting=0.5),
+    Taken("waits", computing=0.004, waiting=0.021),
+    Taken("was taken off the processor", computing=0.004, waiting=0.019, short=True),
+    Taken("waits for the lock", computing=0.004, waiting=0.03, others=0.03, short=True),
+    Taken("waits for more than the lock", computing=0.004, waiting=0.03, others=0.008),
     Taken("waits while others compute", waiting=0.5, others=0.5),
-    Taken("others compute on several cores", computing=0.004, waiting=0.02, others=0.06, short=True),
+    Taken("others compute on several cores", computing=0.004, waiting=0.03, others=0.06, short=True),
 )
 
 
