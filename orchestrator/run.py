@@ -46,9 +46,10 @@ from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.lease_keeper import LeaseKeeper
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
-from orchestrator.shell.runs import create, load
+from orchestrator.shell.runs import caught_up, create, load
 from orchestrator.shell.store.errors import StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
+from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.surroundings import check_versions, record_surroundings
 from orchestrator.shell.wiring import Workshop
 
@@ -144,8 +145,7 @@ async def _execute(
     stop: asyncio.Event | None,
     other_versions: bool,
 ) -> RunState:
-    _give_up_left_lease(shop, run)
-    state = load(shop.store, run)
+    state = await asyncio.to_thread(_found, shop, run)
     if state.status in ENDED:
         return state
     if state.approved_revision is None or state.proposal is None:
@@ -158,22 +158,38 @@ async def _execute(
         # Before the lease: to index notes for the first time can take longer than it holds. On a thread: other runs of
         # this loop go on meanwhile.
         await asyncio.to_thread(shop.prepare, folder)
-    lease = acquire_here(shop.store, run, shop.holder, LEASE_TTL_S)
+    async with _leased(shop, run) as lease, shop.engine() as engine:
+        # What came since, under the lease: nobody else appends from here on. It may have been cancelled in between.
+        state = await asyncio.to_thread(caught_up, shop.store, state)
+        if state.status in ENDED:
+            return state
+        journal = Journal(state, engine.writer, shop.clock, lease, listeners)
+        executor = shop.executor(engine, journal, folder)
+        await record_surroundings(shop, journal, folder)
+        async with (
+            _stopping(executor.stop, stop),
+            LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)),
+        ):
+            return await executor.execute()
+
+
+def _found(shop: Workshop, run: RunId) -> RunState:
+    _give_up_left_lease(shop, run)
+    return load(shop.store, run)
+
+
+@asynccontextmanager
+async def _leased(shop: Workshop, run: RunId) -> AsyncIterator[Lease]:
+    """Hold the lease of a run. It is taken and given up on a thread: a store that is slow holds up this run only."""
+    taking = asyncio.ensure_future(asyncio.to_thread(acquire_here, shop.store, run, shop.holder, LEASE_TTL_S))
     try:
-        async with shop.engine() as engine:
-            # Read again under the lease: nobody else appends from here on. It may have been cancelled in between.
-            state = load(shop.store, run)
-            if state.status in ENDED:
-                return state
-            journal = Journal(state, engine.writer, shop.clock, lease, listeners)
-            executor = shop.executor(engine, journal, folder)
-            record_surroundings(shop, journal, folder)
-            async with _stopping(executor.stop, stop):
-                with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)):
-                    return await executor.execute()
+        yield await asyncio.shield(taking)
     finally:
-        shop.left_leases[run] = lease
-        _give_up_left_lease(shop, run)
+        # Who is cancelled meanwhile can't call the thread back: what it takes is given up all the same.
+        await asyncio.wait([taking])
+        if not taking.cancelled() and taking.exception() is None:
+            shop.left_leases[run] = taking.result()
+            await asyncio.shield(asyncio.to_thread(_give_up_left_lease, shop, run))
 
 
 def _give_up_left_lease(shop: Workshop, run: RunId) -> None:
@@ -185,7 +201,8 @@ def _give_up_left_lease(shop: Workshop, run: RunId) -> None:
     if lease is not None:
         with suppress(StoreUnavailable):
             shop.store.release(lease)
-            del shop.left_leases[run]
+            if shop.left_leases.get(run) is lease:
+                del shop.left_leases[run]
 
 
 def _head(shop: Workshop, run: RunId) -> int | None:

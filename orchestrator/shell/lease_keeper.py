@@ -7,6 +7,7 @@ lease holds can't lose it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -33,7 +34,8 @@ class Renewer(Protocol):
 class LeaseKeeper:
     """Renews one lease from entering to leaving the context, and tells `lost` when it is somebody else's by now.
 
-    `lost` is called at most once, from the keeper's thread. A store that can't be written is tried again at the next
+    `lost` is called at most once, from the keeper's thread. Whoever leaves waits for a renewal under way, so that none
+    comes after; the event loop does not. A store that can't be written is tried again at the next
     turn: the run's own writes will say what is wrong with it.
     """
 
@@ -47,15 +49,15 @@ class LeaseKeeper:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="maskgrad-lease", daemon=True)
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        self._thread.join()
+        await asyncio.to_thread(self._thread.join)
 
     def _keep(self) -> None:
         while not self._ended.wait(self._ttl_s / RENEWALS_PER_TERM):

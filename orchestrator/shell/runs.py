@@ -48,6 +48,16 @@ def load(store: RunStore, run: RunId, *, at: int | None = None) -> RunState:
     return fold(run, events_of(store, run, upto=at))
 
 
+def caught_up(store: RunStore, state: RunState) -> RunState:
+    """Return the state of a run by now, of which `state` is an earlier one; only what follows it is read.
+
+    Raises as `load` does.
+    """
+    for event in events_of(store, state.run, after=state.seq):
+        state = apply(state, event)
+    return state
+
+
 def create(store: RunStore, clock: Clock, run: RunId, title: str, bodies: Sequence[Body]) -> RunState:
     """Create a run together with its first events and return its state; a crash leaves all of it or nothing.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from orchestrator.core.errors import VersionsDiffer
-from orchestrator.core.events import FailureRemembered, SkippedFile, SourcesRead
+from orchestrator.core.events import Body, FailureRemembered, SkippedFile, SourcesRead
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import digest_of
 from orchestrator.core.repairs import MEMORY_MARK, memory_key
@@ -42,14 +43,22 @@ def check_versions(shop: Workshop, state: RunState, *, tolerate: bool = False) -
         )
 
 
-def record_surroundings(shop: Workshop, journal: Journal, folder: Path | None) -> None:
-    """Record the notes below `folder` unless the log says that they are as they were, and what other runs learned."""
+async def record_surroundings(shop: Workshop, journal: Journal, folder: Path | None) -> None:
+    """Record the notes below `folder` unless the log says that they are as they were, and what other runs learned.
+
+    Notes and log are read on a thread; nobody else records meanwhile.
+    """
+    for body in await asyncio.to_thread(_surroundings, shop, journal.state, folder):
+        journal.record(body)
+
+
+def _surroundings(shop: Workshop, state: RunState, folder: Path | None) -> list[Body]:
+    found: list[Body] = []
     if folder is not None:
-        found = _sources(shop, folder)
-        if found.digest != _last_digest(shop.store, journal.run):
-            journal.record(found)
-    for key in _lessons(shop.store, journal.state):
-        journal.record(FailureRemembered(key=key))
+        sources = _sources(shop, folder)
+        if sources.digest != _last_digest(shop.store, state.run):
+            found.append(sources)
+    return found + [FailureRemembered(key=key) for key in _lessons(shop.store, state)]
 
 
 def _sources(shop: Workshop, folder: Path) -> SourcesRead:

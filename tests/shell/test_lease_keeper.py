@@ -40,10 +40,10 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_keeper, "RENEWALS_PER_TERM", 30_000)
 
 
-def test_it_renews_what_it_renewed_before_and_stops_when_left() -> None:
+async def test_it_renews_what_it_renewed_before_and_stops_when_left() -> None:
     desk = Desk([None, None, None])
     lost: list[StoreError] = []
-    with LeaseKeeper(desk, LEASE, 30.0, lost=lost.append):
+    async with LeaseKeeper(desk, LEASE, 30.0, lost=lost.append):
         assert desk.enough.wait(PATIENCE_S)
     count = len(desk.renewed)
     assert [lease.expires for lease in desk.renewed[:3]] == [30.0, 60.0, 90.0]
@@ -52,16 +52,16 @@ def test_it_renews_what_it_renewed_before_and_stops_when_left() -> None:
     assert len(desk.renewed) == count
 
 
-def test_a_busy_store_is_tried_again() -> None:
+async def test_a_busy_store_is_tried_again() -> None:
     desk = Desk([StoreBusy("runs.db", 5.0), StoreBusy("runs.db", 5.0), None])
     lost: list[StoreError] = []
-    with LeaseKeeper(desk, LEASE, 30.0, lost=lost.append):
+    async with LeaseKeeper(desk, LEASE, 30.0, lost=lost.append):
         assert desk.enough.wait(PATIENCE_S)
     assert lost == []
     assert desk.renewed[0] == LEASE
 
 
-def test_a_lost_lease_is_told_once() -> None:
+async def test_a_lost_lease_is_told_once() -> None:
     stale = StaleLease("r-1", 1, 2)
     desk = Desk([None, stale])
     lost: list[StoreError] = []
@@ -71,7 +71,7 @@ def test_a_lost_lease_is_told_once() -> None:
         lost.append(error)
         told.set()
 
-    with LeaseKeeper(desk, LEASE, 30.0, lost=hear):
+    async with LeaseKeeper(desk, LEASE, 30.0, lost=hear):
         assert told.wait(PATIENCE_S)
     assert lost == [stale]
     assert len(desk.renewed) == 1
