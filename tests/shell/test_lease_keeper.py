@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from dataclasses import dataclass, field, replace
 
@@ -80,3 +81,41 @@ async def test_a_lost_lease_is_told_once() -> None:
 def test_a_third_of_the_term_is_the_rhythm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert lease_keeper.RENEWALS_PER_TERM == 3
+
+
+class SlowDesk:
+    """Renews when it is let go."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.let_go = threading.Event()
+        self.renewed = 0
+
+    def renew(self, lease: Lease, ttl_s: float) -> Lease:
+        del ttl_s
+        self.entered.set()
+        assert self.let_go.wait(PATIENCE_S)
+        self.renewed += 1
+        return lease
+
+
+async def test_whoever_leaves_waits_for_a_renewal_under_way_and_the_event_loop_does_not() -> None:
+    desk = SlowDesk()
+    left = asyncio.Event()
+
+    async def hold() -> None:
+        async with LeaseKeeper(desk, LEASE, 30.0, lost=[].append):
+            await asyncio.to_thread(desk.entered.wait, PATIENCE_S)
+        left.set()
+
+    holding = asyncio.ensure_future(hold())
+    await asyncio.to_thread(desk.entered.wait, PATIENCE_S)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not left.is_set()
+    desk.let_go.set()
+    await holding
+    count = desk.renewed
+    assert count >= 1
+    assert not [thread for thread in threading.enumerate() if thread.name == "maskgrad-lease"]
+    assert desk.renewed == count
