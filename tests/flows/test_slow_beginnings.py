@@ -12,7 +12,7 @@ import pytest
 from orchestrator.core.ids import RunId
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.rows import Lease, StoredEvent
-from tests.core.builders import SOLO, plan, proposal
+from tests.core.builders import SOLO, n, plan, proposal
 from tests.flows.stage import EVERY, ROWS, Stage, says, set_stage, written
 
 PATIENCE_S = 60.0
@@ -67,7 +67,7 @@ async def settled(condition: Callable[[], bool]) -> None:
 def two_runs(folder: Path, store: HeldUp) -> tuple[Stage, RunId, RunId]:
     notes = written(folder)
     said = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
-    stage = set_stage(notes, {(name, EVERY): said for name in ("a", "b")}, store=store)
+    stage = set_stage(notes, {(n(name), EVERY): said for name in ("a", "b")}, store=store)
     draft = proposal(plan("a>b"), roster=SOLO)
     slow, other = stage.approved(draft), stage.approved(draft)
     assert slow == SLOW

@@ -102,9 +102,10 @@ class SlowDesk:
 async def test_whoever_leaves_waits_for_a_renewal_under_way_and_the_event_loop_does_not() -> None:
     desk = SlowDesk()
     left = asyncio.Event()
+    lost: list[StoreError] = []
 
     async def hold() -> None:
-        async with LeaseKeeper(desk, LEASE, 30.0, lost=[].append):
+        async with LeaseKeeper(desk, LEASE, 30.0, lost=lost.append):
             await asyncio.to_thread(desk.entered.wait, PATIENCE_S)
         left.set()
 
@@ -115,6 +116,7 @@ async def test_whoever_leaves_waits_for_a_renewal_under_way_and_the_event_loop_d
     assert not left.is_set()
     desk.let_go.set()
     await holding
+    assert lost == []
     count = desk.renewed
     assert count >= 1
     assert not [thread for thread in threading.enumerate() if thread.name == "maskgrad-lease"]
