@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from platformdirs import user_data_path
 
@@ -22,9 +22,14 @@ LANG: Final = "MASKGRAD_LANG"
 
 STORE_MB: Final = "MASKGRAD_STORE_MB"
 """Environment variable: how large the run store may become, in megabytes; not set: as large as its disk."""
+MAX_IN_FLIGHT: Final = "MASKGRAD_MAX_IN_FLIGHT"
+"""Environment variable: how many attempts are in flight at a time in one process; not set: the scheduler's default."""
+PROVIDER_CAPS: Final = "MASKGRAD_PROVIDER_CAPS"
+"""Environment variable: how many of them may think with a model of a provider, such as `ollama=2,openai=4`."""
 
 _MEGABYTE: Final = 1_000_000
 _WHOLE: Final = re.compile(r"0*[1-9][0-9]{0,8}")
+_CAP: Final = re.compile(rf"\s*(?P<provider>[^\s=,:]+)\s*=\s*(?P<cap>{_WHOLE.pattern})\s*")
 
 
 class InvalidSetting(ValueError):
@@ -54,12 +59,15 @@ class Settings:
 def settings_from(environment: Mapping[str, str], *, lang: str | None = None) -> Settings:
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
 
-    Raises `InvalidSetting` for a language other than `en` or `zh`, and for a size that is no whole number from 1.
+    Raises `InvalidSetting` for a language other than `en` or `zh`, for a size or a number of attempts that is no whole
+    number from 1, and for caps of providers that are not written as `NAME=NUMBER`, each provider once.
     """
     home = environment.get(HOME)
     return Settings(
         home=Path(home).expanduser() if home else user_data_path("maskgrad", appauthor=False),
         lang=lang_from(environment, lang=lang),
+        max_in_flight=_attempts(environment.get(MAX_IN_FLIGHT, "")),
+        provider_caps=_provider_caps(environment.get(PROVIDER_CAPS, "")),
         store_bytes=_megabytes(environment.get(STORE_MB, "")),
     )
 
@@ -86,6 +94,32 @@ def _megabytes(text: str) -> int | None:
             f"store size {text!r} is not supported; accepted: a whole number of megabytes from 1 ({STORE_MB})"
         )
     return int(text) * _MEGABYTE
+
+
+def _attempts(text: str) -> int | None:
+    if not text.strip():
+        return None
+    if not _WHOLE.fullmatch(text.strip()):
+        raise InvalidSetting(
+            f"number of attempts {text!r} is not supported; accepted: a whole number from 1 ({MAX_IN_FLIGHT})"
+        )
+    return int(text)
+
+
+def _provider_caps(text: str) -> Mapping[Provider, int]:
+    """Return the caps of a text such as `ollama=2,openai=4`; a comma at the end is forgiven."""
+    caps: dict[Provider, int] = {}
+    parts = text.split(",")
+    for part in parts[:-1] if not parts[-1].strip() else parts:
+        found = _CAP.fullmatch(part)
+        provider = None if found is None else cast("Provider", found["provider"])
+        if found is None or provider is None or provider in caps:
+            raise InvalidSetting(
+                f"cap of a provider {part!r} is not supported; accepted: NAME=NUMBER with a whole number from 1, each "
+                f"provider once, such as 'ollama=2,openai=4' ({PROVIDER_CAPS})"
+            )
+        caps[provider] = int(found["cap"])
+    return caps
 
 
 def _of_locale(environment: Mapping[str, str]) -> str:

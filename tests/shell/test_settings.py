@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from agents.spec import AgentId, Provider
+from graphs.plan import NodeId
+from orchestrator.core.ids import RunId
+from orchestrator.shell.ports import AttemptKey, Ticket
 from orchestrator.shell.settings import InvalidSetting, settings_from
+from orchestrator.shell.store.memory_store import MemoryStore
+from orchestrator.shell.wiring import Workshop
 
 
 @pytest.mark.parametrize(
@@ -46,3 +54,96 @@ def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert settings_from({"MASKGRAD_HOME": "~/here"}).home == tmp_path / "here"
     assert settings_from({}).home.name == "maskgrad"
     assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", None), (" ", None), ("1", 1), (" 8 ", 8), ("007", 7), ("999999999", 999_999_999)],
+)
+def test_how_many_attempts_are_in_flight(text: str, number: int | None) -> None:
+    assert settings_from({"MASKGRAD_MAX_IN_FLIGHT": text}).max_in_flight == number
+    assert settings_from({}).max_in_flight is None
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "many", "1e3", "٣", "1000000000", "8,9"])
+def test_a_number_of_attempts_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(
+        InvalidSetting, match=r"accepted: a whole number from 1 \(MASKGRAD_MAX_IN_FLIGHT\)"
+    ) as refused:
+        settings_from({"MASKGRAD_MAX_IN_FLIGHT": text})
+    assert repr(text) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "caps"),
+    [
+        ("", {}),
+        (" , ", None),
+        ("ollama=2,openai=4", {"ollama": 2, "openai": 4}),
+        (" ollama = 2 , azure-openai=16,", {"ollama": 2, "azure-openai": 16}),
+    ],
+)
+def test_caps_of_providers(text: str, caps: Mapping[str, int] | None) -> None:
+    environment = {"MASKGRAD_PROVIDER_CAPS": text}
+    if caps is None:
+        with pytest.raises(InvalidSetting):
+            settings_from(environment)
+        return
+    assert dict(settings_from(environment).provider_caps) == caps
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("ollama", "ollama"),
+        ("ollama=2,openai", "openai"),
+        ("ollama=0", "ollama=0"),
+        ("ollama=-2", "ollama=-2"),
+        ("=2", "=2"),
+        ("ollama=2,,openai=4", ""),
+        ("ollama=2;openai=4", "ollama=2;openai=4"),
+        ("ollama:qwen=2", "ollama:qwen=2"),
+        ("ollama=2,ollama=3", "ollama=3"),
+    ],
+)
+def test_a_cap_that_can_not_be_read_is_named(text: str, named: str) -> None:
+    with pytest.raises(
+        InvalidSetting, match=r"NAME=NUMBER .+ 'ollama=2,openai=4' \(MASKGRAD_PROVIDER_CAPS\)"
+    ) as refused:
+        settings_from({"MASKGRAD_PROVIDER_CAPS": text})
+    assert repr(named) in str(refused.value)
+
+
+async def test_the_slots_of_a_process_are_those_of_the_environment(tmp_path: Path) -> None:
+    """Two slots, and one of them at most for `ollama`: its second attempt waits, another one takes the free slot."""
+    settings = settings_from(
+        {
+            "MASKGRAD_HOME": str(tmp_path),
+            "MASKGRAD_MAX_IN_FLIGHT": "2",
+            "MASKGRAD_PROVIDER_CAPS": "ollama=1",
+        }
+    )
+    running: list[str] = []
+    end = asyncio.Event()
+
+    async def attempt(name: str) -> None:
+        running.append(name)
+        await end.wait()
+
+    async with Workshop(settings=settings, store=MemoryStore()).engine() as engine:
+        dispatcher = engine.dispatcher.for_run(RunId("r-1"))
+        for name, provider in (("a", "ollama"), ("b", "ollama"), ("c", None), ("d", None)):
+            key = AttemptKey(node=NodeId(name), generation=1, attempt=1)
+            ticket = Ticket(
+                key=key,
+                agent=AgentId("A1"),
+                agent_cap=9,
+                priority=1.0,
+                provider=Provider(provider) if provider else None,
+            )
+            dispatcher.submit(ticket, partial(attempt, name))
+        await asyncio.sleep(0)
+        assert running == ["a", "c"]
+        end.set()
+        await dispatcher.drain()
+    assert sorted(running) == ["a", "b", "c", "d"]

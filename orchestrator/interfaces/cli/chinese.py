@@ -33,6 +33,12 @@ _FORMS: Final[Mapping[str, str]] = {
     r"store size (.+) is not supported; accepted: a whole number of megabytes from 1 \((.+)\)": (
         r"不支持存储大小 \1；可接受：从 1 开始的整数，单位为兆字节（\2）"
     ),
+    r"number of attempts (.+) is not supported; accepted: a whole number from 1 \((.+)\)": (
+        r"不支持尝试数量 \1；可接受：从 1 开始的整数（\2）"
+    ),
+    r"cap of a provider (.+) is not supported; accepted: NAME=NUMBER .+, such as (.+) \((.+)\)": (
+        r"不支持提供方上限 \1；可接受：名称=数量，数量为从 1 开始的整数，每个提供方只写一次，例如 \2（\3）"
+    ),
 }
 """Forms of English messages, each with its Chinese."""
 

@@ -301,6 +301,17 @@ def test_unreadable_events_and_settings_are_said_in_chinese() -> None:
     with pytest.raises(InvalidSetting) as setting:
         settings_from({"MASKGRAD_LANG": "fr"})
     assert "'fr'" in (in_chinese(str(setting.value)) or "")
+    for name, nonsense in (
+        ("MASKGRAD_STORE_MB", "big"),
+        ("MASKGRAD_MAX_IN_FLIGHT", "0"),
+        ("MASKGRAD_PROVIDER_CAPS", "ollama"),
+    ):
+        with pytest.raises(InvalidSetting) as setting:
+            settings_from({name: nonsense})
+        chinese = in_chinese(str(setting.value)) or ""
+        assert repr(nonsense) in chinese
+        assert name in chinese
+        assert CHINESE.search(chinese)
     assert in_chinese("something else") is None
 
 
