@@ -160,7 +160,7 @@ class ModelReply:
 
 
 class BudgetExhausted(Exception):
-    """Raised by a broker when a call would exceed the sub-task's or the run's budget.
+    """Raised by a broker when a call would exceed the sub-task's or the run's budget, or is under way at the deadline.
 
     A worker answers with what it has and leaves the rest open as `limit_reached`, or lets it pass where it has nothing;
     then the attempt ends with a typed stop, never as complete.
@@ -177,9 +177,9 @@ class Broker(Protocol):
     """The only way for a worker to reach models and tools."""
 
     async def call_tool(self, call: ToolCall) -> ToolResult:
-        """Validate, authorise, pay, perform and record `call`; raises `BudgetExhausted` before performing it."""
+        """Validate, authorise, pay, perform and record `call`; raises `BudgetExhausted` instead of its result."""
         ...
 
     async def call_model(self, request: ModelRequest) -> ModelReply:
-        """Pay, perform and record `request`; raises `BudgetExhausted` before performing it."""
+        """Pay, perform and record `request`; raises `BudgetExhausted` instead of its result."""
         ...
