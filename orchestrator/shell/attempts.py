@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManager
 from langgraph.checkpoint.base import Checkpoint
@@ -41,6 +42,7 @@ from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
     CONTEXT,
     RECURSION_LIMIT,
+    RESULT_CHANNEL,
     WORK_RESULT,
     AttemptContext,
     AttemptGraph,
@@ -49,7 +51,7 @@ from orchestrator.shell.attempt_graph import (
     Made,
     checkpoint_after_work,
 )
-from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
+from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending, deadline_reached
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
     check_broke,
@@ -71,6 +73,12 @@ from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder, Verifier
 
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
+
+HANDING_OVER_S: Final = 2.0
+"""What a worker gets beyond the deadline of its attempt to hand over what it has, in seconds: the broker ends its last
+call at the deadline, and an answer with the rest left open is worth more than none."""
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class Threads(Protocol):
@@ -172,8 +180,10 @@ class AttemptRunner:
         start: Literal[True] | None = True
         if job.previous_epoch is not None and await self._take_over(job, job.previous_epoch, thread):
             del config["configurable"][NEW_THREAD]
-            snapshot = await self._graph.aget_state(config)
-            start = None if snapshot.next else True
+            if await self._left_off(config):
+                start = None
+            else:
+                config["configurable"][NEW_THREAD] = True
         # What stands between the stages is kept by the attempt itself: see `checkpoint_after_work`.
         await self._graph.ainvoke(start, config, durability="exit", version="v2")
         assert context.finished is not None, "an attempt ends with its check"
@@ -189,6 +199,23 @@ class AttemptRunner:
                 return True
         return False
 
+    async def _left_off(self, config: Any) -> bool:
+        """Tell whether there is something to go on with at the checkpoint of `config`.
+
+        One that can't be read (damaged, or another version's) is a cache that is lost, and no failure of the worker's:
+        the attempt starts anew, with the results of its calls from the log.
+        """
+        try:
+            snapshot = await self._graph.aget_state(config)
+            kept = snapshot.values.get(RESULT_CHANNEL)
+            if kept is not None:
+                WORK_RESULT.validate_json(kept)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            thread = config["configurable"]["thread_id"]
+            _LOG.warning("the checkpoint of %r can't be read, its attempt starts anew: %s", thread, error)
+            return False
+        return bool(snapshot.next)
+
     def _context(self, job: AttemptJob, own_thread: str) -> AttemptContext:
         orders = _Orders(job, self)
         node = job.state.node(job.key.node)
@@ -199,7 +226,8 @@ class AttemptRunner:
             order = orders.on(path, guards)
             broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending)
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
-            result = replace(await worker.work(order, broker), path=path)
+            made = await _in_time(worker.work(order, broker), spending, order.limits.deadline_s)
+            result = replace(made, path=path)
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
             return Made(result, _json_text(result))
 
@@ -417,6 +445,21 @@ def judge_attempt(
     if closed is None or closed.domain is None:
         return closed
     return replace(closed, message=domains_closed((closed.domain,), lang))
+
+
+async def _in_time(work: Awaitable[WorkResult], spending: Spending, deadline_s: float) -> WorkResult:
+    """Return what a worker makes until the deadline of its attempt; raises `BudgetExhausted` when that has passed.
+
+    It holds for all the work of the attempt together, whatever the worker waits for.
+    """
+    until = asyncio.timeout(deadline_s + HANDING_OVER_S - spending.elapsed_s)
+    try:
+        async with until:
+            return await work
+    except TimeoutError:
+        if not until.expired():
+            raise
+        raise deadline_reached(spending, deadline_s) from None
 
 
 def _json_text(result: WorkResult) -> str:

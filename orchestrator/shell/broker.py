@@ -97,6 +97,11 @@ class Spending:
             self.model_time_s += self._clock.monotonic() - before
 
 
+def deadline_reached(spending: Spending, deadline_s: float) -> BudgetExhausted:
+    """Return what ends an attempt that was stopped at its deadline."""
+    return BudgetExhausted("deadline_s", max(spending.elapsed_s, deadline_s), deadline_s)
+
+
 class RecordingBroker:
     """The broker of one step (a stage and path) of one attempt; implements `agents.tools.contract.Broker`.
 
@@ -133,7 +138,8 @@ class RecordingBroker:
     async def call_tool(self, call: ToolCall) -> ToolResult:
         """Validate, authorise, pay, perform and record `call`.
 
-        Raises `BudgetExhausted` before performing it when a limit is reached, or at the third identical call.
+        Raises `BudgetExhausted` before performing it when a limit is reached, or at the third identical call; and
+        while it is performed, when the deadline of the attempt comes.
         """
         try:
             digest = digest_of({"tool": call.tool, "arguments": call.arguments})
@@ -167,7 +173,7 @@ class RecordingBroker:
         return result
 
     async def call_model(self, request: ModelRequest) -> ModelReply:
-        """Pay, perform and record `request`; raises `BudgetExhausted` before performing it.
+        """Pay, perform and record `request`; raises `BudgetExhausted` as `call_tool` does.
 
         Each call is a step of the attempt, also one that the model fails to answer.
         """
@@ -193,11 +199,14 @@ class RecordingBroker:
             return refused
         self._pay("max_tool_calls", self._spending.tool_calls, self._limits.max_tool_calls)
         tool = self._tools[call.tool]
+        left_s = self._left_s
+        until = asyncio.timeout(min(tool.spec.timeout_s, left_s))
         try:
-            return _observed(
-                call.tool, await asyncio.wait_for(tool.call(call.arguments), tool.spec.timeout_s)
-            )
+            async with until:
+                return _observed(call.tool, await tool.call(call.arguments))
         except TimeoutError:
+            if until.expired() and left_s < tool.spec.timeout_s:
+                raise deadline_reached(self._spending, self._limits.deadline_s) from None
             return ToolError(
                 error_type="TIMEOUT",
                 message=f"{call.tool} gave no result within {tool.spec.timeout_s:g} s",
@@ -240,19 +249,28 @@ class RecordingBroker:
         if spent.model_tokens + wanted > limits.max_model_tokens:
             raise BudgetExhausted("max_model_tokens", spent.model_tokens, limits.max_model_tokens)
         self._pay("max_model_time_s", spent.model_time_s, limits.max_model_time_s)
-        left_s = limits.max_model_time_s - spent.model_time_s
+        time_s = limits.max_model_time_s - spent.model_time_s
+        left_s = self._left_s
+        until = asyncio.timeout(min(time_s, left_s))
         spent.model_tokens += wanted
         used = wanted  # a call that breaks may have been paid for
         try:
-            async with spent.model_time():
-                reply = await asyncio.wait_for(self._chat.complete(request), left_s)
+            async with spent.model_time(), until:
+                reply = await self._chat.complete(request)
             used = _input_tokens(reply, request)
         except TimeoutError:
-            message = f"no answer within the {left_s:g} s of model time that were left"
+            if until.expired() and left_s < time_s:
+                raise deadline_reached(spent, limits.deadline_s) from None
+            message = f"no answer within the {time_s:g} s of model time that were left"
             return ModelReply(outcome=ModelError(error_type="timeout", message=message, retryable=True))
         finally:
             spent.model_tokens += used - wanted
         return reply
+
+    @property
+    def _left_s(self) -> float:
+        """Seconds until the deadline of the attempt."""
+        return self._limits.deadline_s - self._spending.elapsed_s
 
     def _next_index(self, *, free: bool = False) -> int:
         """The number of the next call within the step; a `free` one is no action, for nothing is done."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from agents.evidence import ClaimId, EvidenceId
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
-from agents.tools.contract import Broker, ToolCall
+from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolResult
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.bands import Band
@@ -17,6 +21,7 @@ from masks.domains import DomainId
 from masks.leaks.provenance import Leak
 from masks.leaks.report import LeakReport
 from masks.leaks.rules import Judgement, LeakAction
+from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import (
     ClaimVerdict,
     Confidence,
@@ -28,6 +33,8 @@ from orchestrator.core.claims import (
 )
 from orchestrator.core.events import AttemptFailed, AttemptProduced, AttemptVerified
 from orchestrator.core.input_key import WORK_OUTPUT, content_digest
+from orchestrator.core.proposal import Proposal
+from orchestrator.shell import attempts
 from orchestrator.shell.attempts import judge_attempt
 from orchestrator.shell.leak_scan import LeakScan
 from orchestrator.shell.store.memory_store import MemoryStore
@@ -35,8 +42,20 @@ from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import CheckOrder, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
 from tests.core.builders import A1, CONTRACT, CONTRACTS, DATABASES, MEDICINE, ROSTER, agent, n, plan, proposal
+from tests.flows.counting import COUNT
 from tests.flows.crashes import Crash, crash_at
-from tests.flows.stage import EVERY, ROWS, YEARS, NoteFolder, Script, passes_on, says, set_stage, written
+from tests.flows.stage import (
+    EVERY,
+    ROWS,
+    YEARS,
+    Extras,
+    NoteFolder,
+    Script,
+    passes_on,
+    says,
+    set_stage,
+    written,
+)
 
 PAIR = plan("a>b")
 HALF = replace(ROSTER, agents=(agent("A1", {DATABASES: 90, CONTRACTS: 50}), *ROSTER.agents[1:]))
@@ -119,6 +138,44 @@ async def test_a_finished_piece_of_work_is_not_done_again_when_the_check_was_cut
     other = set_stage(notes, script, store=store)
     assert (await other.execute(run)).status == "completed"
     assert [order.subtask.id for order in other.worker.orders] == ["b"]
+    assert store.checkpoints() == ()
+
+
+VALID: Final = "JSON of the version before"
+BROKEN = {
+    "another encoding": {"encoding": "msgpack", "checkpoint": b"\x81\xa1v\x04"},
+    "cut off": {"checkpoint": b'{"v":4,'},
+    "no checkpoint": {"checkpoint": b"[]"},
+    "metadata": {"metadata": b"\x00"},
+}
+
+
+@pytest.mark.parametrize("broken", [*BROKEN, VALID])
+async def test_a_checkpoint_that_can_not_be_read_is_a_lost_cache_and_no_failure_of_the_worker(
+    notes: NoteFolder, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    script: Script = {(n("a"), EVERY): good, (n("b"), EVERY): passes_on}
+    store = MemoryStore()
+    stage = set_stage(notes, script, store=store)
+    run = stage.approved(proposal(PAIR))
+    with pytest.raises(Crash):
+        await stage.execute(run, listeners=[crash_at(lambda event: isinstance(event.body, AttemptProduced))])
+    (row,) = store.checkpoints()
+    if broken == VALID:
+        checkpoint = json.loads(row.checkpoint)
+        checkpoint["channel_values"]["result"] = '{"answer":"of another shape"}'
+        damaged = replace(row, checkpoint=json.dumps(checkpoint).encode())
+    else:
+        damaged = replace(row, **BROKEN[broken])  # type: ignore[arg-type]
+    store.delete_thread(row.thread)
+    store.put_checkpoint(damaged)
+    other = set_stage(notes, script, store=store)
+    assert (await other.execute(run)).status == "completed"
+    assert [order.subtask.id for order in other.worker.orders] == ["a", "b"]
+    assert other.bodies(run, AttemptFailed) == []
+    assert [body.attempt for body in other.bodies(run, AttemptVerified)] == [1, 1]
+    assert f"'{run}/a/1/1/2' can't be read, its attempt starts anew" in caplog.text
     assert store.checkpoints() == ()
 
 
@@ -279,6 +336,92 @@ async def test_a_limit_is_named_in_the_language_of_the_goal(notes: NoteFolder, l
     assert (await stage.execute(run)).stopped
     (failed,) = stage.bodies(run, AttemptFailed)
     assert (failed.failure.kind, failed.failure.message) == ("limit", told)
+
+
+def due(deadline_s: float) -> Proposal:
+    draft = proposal(
+        plan("", lone="a"), contract=replace(CONTRACT, limits=replace(CONTRACT.limits, deadline_s=deadline_s))
+    )
+    return replace(draft, grants={A1: ("hangs",)})
+
+
+async def test_a_worker_that_waits_for_ever_is_stopped_at_the_deadline(
+    notes: NoteFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "HANDING_OVER_S", 0.0)
+    cancelled: list[bool] = []
+
+    async def hangs(order: WorkOrder, broker: Broker) -> WorkResult:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+        raise AssertionError(order, broker)
+
+    stage = set_stage(notes, {(n("a"), EVERY): hangs})
+    run = stage.approved(due(0.01))
+    assert (await stage.execute(run)).stopped
+    (failed,) = stage.bodies(run, AttemptFailed)
+    assert failed.failure == Failure(
+        kind="limit", message="limit reached: 0.01 of 0.01 seconds used (deadline_s)"
+    )
+    assert cancelled == [True]
+
+
+async def test_the_deadline_is_of_all_the_work_of_an_attempt_by_the_clock_of_the_engine(
+    notes: NoteFolder,
+) -> None:
+    left = OpenQuestion(question="Why?", reason="not_answerable", searched=("why",))
+    need = Need(domain=CONTRACTS, question="Why?", band="BACKGROUND", match=0.9)
+    open_yet = says(extras=Extras(open_questions=(left,), needs=(need,)))
+
+    async def works(order: WorkOrder, broker: Broker) -> WorkResult:
+        del broker
+        if order.path == 1:
+            stage.clock.t += 1_000.0
+            return open_yet
+        await asyncio.Event().wait()
+        raise AssertionError(order)
+
+    stage = set_stage(notes, {(n("a"), EVERY): works})
+    run = stage.approved(due(900.0))
+    assert (await stage.execute(run)).stopped
+    (failed,) = stage.bodies(run, AttemptFailed)
+    assert failed.failure.message == "limit reached: 1000 of 900 seconds used (deadline_s)"
+    assert [order.path for order in stage.worker.orders] == [1, 2]
+
+
+class Hangs:
+    """A tool that never answers."""
+
+    spec = replace(COUNT, name="hangs")
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        await asyncio.Event().wait()
+        raise AssertionError(arguments)
+
+
+async def test_what_a_worker_has_when_the_deadline_ends_its_call_is_not_lost(notes: NoteFolder) -> None:
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+
+    async def answers(order: WorkOrder, broker: Broker) -> WorkResult:
+        del order
+        with pytest.raises(BudgetExhausted, match="deadline_s"):
+            await broker.call_tool(ToolCall(tool="hangs", arguments={"what": "more"}))
+        return good
+
+    stage = set_stage(notes, {(n("a"), EVERY): answers}, tools={"hangs": Hangs()})
+    run = stage.approved(due(0.01))
+    assert (await stage.execute(run)).status == "completed"
+    assert stage.bodies(run, AttemptFailed) == []
+
+
+async def test_a_worker_that_times_out_by_itself_has_not_reached_the_deadline(notes: NoteFolder) -> None:
+    stage = set_stage(notes, {(n("a"), EVERY): TimeoutError("a bug")})
+    run = stage.approved(due(900.0))
+    await stage.execute(run)
+    assert {body.failure.kind for body in stage.bodies(run, AttemptFailed)} == {"internal"}
 
 
 HALF_A_CHARACTER = "\ud800"

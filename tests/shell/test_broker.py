@@ -156,6 +156,21 @@ class TestTools:
         assert isinstance(result, ToolError)
         assert (result.error_type, result.retryable) == ("TIMEOUT", True)
 
+    async def test_the_deadline_of_the_attempt_ends_a_call_that_is_under_way(self) -> None:
+        class Hangs:
+            spec = COUNT
+
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                await asyncio.Event().wait()
+                raise AssertionError(arguments)
+
+        rig = Rig(tool=Hangs(), limits=replace(Limits(), deadline_s=100.0))
+        rig.spending = Spending(rig.clock)
+        rig.clock.t += 99.99
+        with pytest.raises(BudgetExhausted, match="'deadline_s' reached: 100 used of 100"):
+            await rig.broker().call_tool(counted("rows"))
+        assert rig.events == []
+
     async def test_a_tool_that_breaks_is_a_result_with_the_words_of_the_bug(self) -> None:
         class Breaks:
             spec = COUNT
@@ -464,6 +479,17 @@ class TestModels:
             await rig.broker(step).call_model(ask(step))
         with pytest.raises(BudgetExhausted, match="'max_model_time_s' reached: 200 used of 180"):
             await rig.broker("work.2.1").call_model(ask("c"))
+
+    async def test_the_deadline_of_the_attempt_ends_a_call_that_is_under_way(self) -> None:
+        class Hangs:
+            async def complete(self, request: ModelRequest) -> ModelReply:
+                await asyncio.Event().wait()
+                raise AssertionError(request)
+
+        rig = Rig(chat=Hangs(), limits=replace(Limits(), deadline_s=0.01))
+        with pytest.raises(BudgetExhausted, match=r"'deadline_s' reached: 0\.01 used of 0\.01"):
+            await rig.broker().call_model(ask("why"))
+        assert rig.events == []
 
     async def test_a_model_that_hangs_is_a_timeout(self) -> None:
         class Hangs:
