@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test docs lock bench-job bench-engine bench-schedule bench-help
+.PHONY: setup check test kill docs lock bench-job bench-engine bench-schedule bench-help
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -14,8 +14,14 @@ check:
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# In two processes (`addopts` in pyproject.toml). A single test is quicker in one, and a debugger needs it:
+# .venv/bin/python -m pytest -n 0 tests/masks/test_vector.py
 test:
 	$(BIN)/python -m pytest
+
+# Not part of `test`: kill -9 at 200 random times and at each boundary of four runs; fails if one makes a difference.
+kill:
+	$(BIN)/python -m tests.kill.many --points 200 --seed 7
 
 # Pages that are written from the code; the tests compare them.
 docs:

@@ -1,7 +1,8 @@
-"""The rules of the suite hold: no network, examples that repeat, data in a folder of its own."""
+"""The rules of the suite hold in each of its processes: no network, no warning, examples that repeat, data of its own."""
 
 import os
 import socket
+import warnings
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from pytest_socket import SocketBlockedError
 def test_no_test_reaches_a_network() -> None:
     with pytest.raises(SocketBlockedError):
         socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+
+
+def test_a_warning_is_an_error() -> None:
+    with pytest.raises(UserWarning, match="nobody looks at it"):
+        warnings.warn("nobody looks at it", stacklevel=1)
 
 
 def test_examples_are_the_same_in_every_run_and_no_deadline_judges_them() -> None:
