@@ -1,4 +1,4 @@
-"""The rules of the suite hold in each of its processes: no network, no warning, examples that repeat, data of its own."""
+"""The rules of the suite hold in each of its processes: no network, no warning, examples that repeat, own data."""
 
 import os
 import socket

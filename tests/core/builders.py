@@ -70,17 +70,16 @@ def plan(edges: str, *, lone: str = "", optional: str = "", **changes: SubTask) 
         Dependency(source=n(a), target=n(b), output="claims", input=f"{'extra' if weak else 'from'}_{a}")
         for (a, b), weak in pairs
     )
+    ports: dict[str, list[PortSpec]] = {name: [] for name in names}
+    for edge in dependencies:
+        port = PortSpec(name=edge.input, type="claims", required=edge.input.startswith("from"))
+        ports[edge.target].append(port)
+    sources = {edge.source for edge in dependencies}
     subtasks = []
     for name in names:
         task = changes.get(name) or subtask(name, optional=name in optional.split())
-        inputs = tuple(
-            PortSpec(name=edge.input, type="claims", required=edge.input.startswith("from"))
-            for edge in dependencies
-            if edge.target == name
-        )
-        boundary = structural_boundary(
-            has_predecessors=bool(inputs), has_successors=any(e.source == name for e in dependencies)
-        )
+        inputs = tuple(ports[name])
+        boundary = structural_boundary(has_predecessors=bool(inputs), has_successors=name in sources)
         subtasks.append(replace(task, inputs=inputs, boundary=boundary))
     return Plan(subtasks=tuple(subtasks), dependencies=dependencies)
 
