@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.contract import Report
 from benchmarks.delivered import check_citations
-from benchmarks.engine import child, figures
+from benchmarks.engine import child, figures, kill
 from benchmarks.engine.command import main
 from benchmarks.engine.compared import in_turn, mean_of_medians, median, worst_of_medians
 from benchmarks.engine.core import cpu_per_event, log_of
@@ -157,7 +160,10 @@ def test_the_core_alone_folds_the_log_of_a_run() -> None:
     assert cpu_per_event(events, repeats=2) > 0
 
 
-def test_killed_at_half_and_gone_on_with() -> None:
+def test_killed_at_half_and_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The process that is killed is one of its own. What goes on knows what is in the folder, as
+    # a new process would, whose imports are most of what this test would cost.
+    monkeypatch.setattr(kill, "answer_of", said_in_this_process)
     found = kill_and_resume(w2(3, 8, 0.05))
     assert 1 <= found.finished < 8
     assert found.rerun == 0
@@ -170,6 +176,8 @@ def test_all_figures_at_tiny_sizes(
 ) -> None:
     monkeypatch.setattr(figures, "UseEmbedder", Flat)
     monkeypatch.setattr(figures, "answer_of", in_this_process)
+    # Before each measurement the garbage goes: all that the suite holds would be looked at 46 times.
+    monkeypatch.setattr(gc, "collect", lambda: 0)
     # A run that is killed needs processes of its own: see `test_killed_at_half_and_gone_on_with`.
     monkeypatch.setattr(figures, "kill_and_resume", lambda _: RESUMED)
     main(["--tiny", "--json"])
@@ -247,6 +255,13 @@ def test_a_child_prints_its_peak(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["above_imports"] >= 0
     with pytest.raises(SystemExit, match="memory NODES SEED"):
         child.main(["other"])
+
+
+def said_in_this_process(*arguments: str) -> Any:
+    said = io.StringIO()
+    with redirect_stdout(said):
+        child.main(arguments)
+    return json.loads(said.getvalue().splitlines()[-1])
 
 
 def in_this_process(what: str, nodes: str, seed: str, embedder: str) -> dict[str, float]:
