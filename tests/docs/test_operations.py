@@ -12,6 +12,7 @@ from agents.retrieval.reading import MAX_NOTE_BYTES
 from orchestrator.interfaces.cli.failures import failure_of
 from orchestrator.interfaces.cli.problems import Lang
 from orchestrator.shell.executor import LEASE_TTL_S
+from orchestrator.shell.journal import LINGER_S, WAITING_LIMIT
 from orchestrator.shell.lease_keeper import RENEWALS_PER_TERM
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT
 from orchestrator.shell.settings import Settings
@@ -22,6 +23,8 @@ from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.wiring import Workshop
 from tests.docs.pages import ROOT, blocks, text_of
 from tests.docs.terminal import Terminal
+from tests.kill.many import WORKLOADS
+from tests.kill.victims import W5
 
 PAGES: dict[Lang, Path] = {
     "en": ROOT / "docs" / "operations.md",
@@ -74,3 +77,17 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert (DEFAULT_MAX_IN_FLIGHT, "At most 32 attempts" in text) == (32, True)
     assert (MAX_NOTE_BYTES, "Notes above 5 MB are not read" in text) == (5_000_000, True)
     assert (BUSY_TIMEOUT_S, "locked for ten seconds" in text) == (10.0, True)
+    assert (WAITING_LIMIT, "while 1,024 events of a run wait" in text) == (1_024, True)
+    assert (LINGER_S, "follows within 50 ms" in text) == (0.05, True)
+    sizes = {len(victim.load.parents) for victim in WORKLOADS.values() if isinstance(victim, W5)}
+    assert (len(WORKLOADS), sizes, "four runs of 60 sub-tasks" in text) == (4, {60}, True)
+
+
+@pytest.mark.parametrize("lang", PAGES)
+def test_the_kill_target_is_what_the_page_names(lang: Lang) -> None:
+    """200 random times are those of the target; a page names command and module."""
+    recipe = re.search(r"^kill:\n\t(.+)$", text_of(ROOT / "Makefile"), re.MULTILINE)
+    assert recipe is not None
+    assert recipe[1] == "$(BIN)/python -m tests.kill.many --points 200 --seed 7"
+    assert "`make kill`" in text_of(PAGES[lang])
+    assert " 200 " in text_of(PAGES[lang]).partition("`python -m tests.kill.many`")[2]
