@@ -75,13 +75,8 @@ def _content(state: RunState, name: NodeId) -> ContentDigest | None:
     return node.accepted.content if node.accepted and node.status == "accepted" else None
 
 
-def content_digest(output: WorkOutput) -> ContentDigest:
-    """Return the digest of what an output says; when its sources were read does not count."""
-    return content_digest_of(WORK_OUTPUT.dump_python(output, mode="json"))
-
-
 def content_digest_of(document: Mapping[str, Any]) -> ContentDigest:
-    """Return the digest of what an output as a JSON value says; see `content_digest`."""
+    """Return the digest of what an output, as `WORK_OUTPUT` writes it, says; when its sources were read does not count."""
     sources = [
         {name: value for name, value in source.items() if name != "retrieved_at"}
         for source in document["sources"]

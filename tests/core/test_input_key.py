@@ -13,7 +13,7 @@ from graphs.plan import Dependency
 from masks.bands import Thresholds
 from masks.gradient import set_leaf
 from orchestrator.core.ids import ArtefactId, ContentDigest, RegionId
-from orchestrator.core.input_key import content_digest, input_key
+from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of, input_key
 from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import NodeState, RunState
 from tests.core.builders import A1, A2, DATABASES, MEDICINE, ROSTER, n, plan, proposal, subtask
@@ -142,6 +142,10 @@ def test_what_does_not_count(what: str) -> None:
     assert input_key(SAME[what], n("c")) == KEY
 
 
+def digest(output: WorkOutput) -> ContentDigest:
+    return content_digest_of(WORK_OUTPUT.dump_python(output, mode="json"))
+
+
 def test_the_content_of_an_output_is_what_it_says_not_when_it_was_read() -> None:
     identifier = source_id("notes/x.md", "d")
     source = Source(
@@ -152,7 +156,7 @@ def test_the_content_of_an_output_is_what_it_says_not_when_it_was_read() -> None
     claim = claim_of("a", "text", (evidence.id,), core=True)
     output = WorkOutput(text="text", claims=(claim,), evidence=(evidence,), sources=(source,))
     later = replace(output, sources=(replace(source, retrieved_at="2027-01-01T00:00:00Z"),))
-    assert content_digest(output) == content_digest(later)
+    assert digest(output) == digest(later)
     others = [
         replace(output, text="other"),
         replace(output, sources=(replace(source, digest="e"),)),
@@ -160,4 +164,4 @@ def test_the_content_of_an_output_is_what_it_says_not_when_it_was_read() -> None
         replace(output, fields={"x": "y"}),
         replace(output, open_questions=(OpenQuestion(question="?", reason="not_found", searched=()),)),
     ]
-    assert len({content_digest(item) for item in (output, *others)}) == 1 + len(others)
+    assert len({digest(item) for item in (output, *others)}) == 1 + len(others)

@@ -32,7 +32,7 @@ from orchestrator.core.claims import (
     Verification,
 )
 from orchestrator.core.events import AttemptFailed, AttemptProduced, AttemptVerified
-from orchestrator.core.input_key import WORK_OUTPUT, content_digest
+from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell import attempts
 from orchestrator.shell.attempts import judge_attempt
@@ -116,7 +116,7 @@ async def test_a_mark_that_a_worker_drops_is_restored_before_the_output_is_kept(
     assert "leak_mark_lost" in [finding.code for finding in second.verification.findings]
     kept = WORK_OUTPUT.validate_json(stage.shop.store.get_artefact(second.output))
     assert [(mark.domain, mark.node) for claim in kept.claims for mark in claim.leaks] == [(CONTRACTS, "a")]
-    assert second.content == content_digest(kept)
+    assert second.content == content_digest_of(WORK_OUTPUT.dump_python(kept, mode="json"))
     (citation,) = stage.report(run).citations
     assert [mark.strength for mark in citation.leaks] == [50]
     assert first.leaks[0].declared is False
