@@ -76,7 +76,10 @@ def _content(state: RunState, name: NodeId) -> ContentDigest | None:
 
 
 def content_digest_of(document: Mapping[str, Any]) -> ContentDigest:
-    """Return the digest of what an output, as `WORK_OUTPUT` writes it, says; when its sources were read does not count."""
+    """Return the digest of what an output, as `WORK_OUTPUT` writes it, says.
+
+    When its sources were read does not count.
+    """
     sources = [
         {name: value for name, value in source.items() if name != "retrieved_at"}
         for source in document["sources"]
