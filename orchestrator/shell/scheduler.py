@@ -41,11 +41,6 @@ class SharedDispatcher:
         self.clock = clock
         self._turns = Turns(max_in_flight, provider_caps)
 
-    @property
-    def in_flight(self) -> int:
-        """Attempts of all runs that run now."""
-        return self._turns.running
-
     def for_run(self, run: RunId) -> RunDispatcher:
         """Return the part of a run: what it does touches no attempt of another run.
 
@@ -79,11 +74,6 @@ class RunDispatcher:
         self._running: dict[AttemptKey, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
         self._idle.set()
-
-    @property
-    def in_flight(self) -> int:
-        """Attempts of the run that run now."""
-        return len(self._running)
 
     def submit(self, ticket: Ticket, run: Attempt) -> None:
         """Queue `run` for `ticket`; a key that is queued or running already is not queued again.

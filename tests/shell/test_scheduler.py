@@ -39,16 +39,6 @@ def test_the_default_cap() -> None:
     assert DEFAULT_MAX_IN_FLIGHT == 32
 
 
-async def test_attempts_of_all_runs_are_counted() -> None:
-    shared, work = SharedDispatcher(Instant(), max_in_flight=3), Work()
-    for number in range(2):
-        shared.for_run(RunId(f"r-{number}")).submit(ticket("a"), work.of(f"{number}"))
-    await turns()
-    assert shared.in_flight == 2
-    await work.end("0", "1")
-    assert shared.in_flight == 0
-
-
 async def test_what_escapes_an_attempt_is_reported_with_its_run_and_place() -> None:
     reported: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))

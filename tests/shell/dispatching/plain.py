@@ -69,10 +69,6 @@ class PlainPart:
     waiting: list[_Item] = field(default_factory=list)
     running: list[_Item] = field(default_factory=list)
 
-    @property
-    def in_flight(self) -> int:
-        return len(self.running)
-
     def allows(self, ticket: Ticket) -> bool:
         of_agent = [item for item in self.running if item.ticket.agent == ticket.agent]
         if len(of_agent) >= ticket.agent_cap:

@@ -15,17 +15,10 @@ from orchestrator.shell.scheduler import SharedDispatcher
 from tests.shell.dispatching.plain import PlainDispatcher
 
 
-class Part(Dispatcher, Protocol):
-    """The dispatcher of one run."""
-
-    @property
-    def in_flight(self) -> int: ...
-
-
 class Shared(Protocol):
     """A dispatcher of several runs."""
 
-    def for_run(self, run: RunId) -> Part: ...
+    def for_run(self, run: RunId) -> Dispatcher: ...
 
 
 class Make(Protocol):
@@ -121,6 +114,11 @@ class Work:
     cancelled: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    @property
+    def running(self) -> list[str]:
+        """What has started and not ended, in order."""
+        return [name for name in self.started if name not in self.ended]
 
     def of(self, name: str, *, stubborn: bool = False) -> Attempt:
         """Return the attempt `name`; a stubborn one goes on when it is cancelled, until it may end."""

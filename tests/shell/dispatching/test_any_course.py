@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from agents.spec import Provider
 from graphs.plan import NodeId
 from orchestrator.core.ids import RunId
-from orchestrator.shell.ports import Ticket
+from orchestrator.shell.ports import Dispatcher, Ticket
 from orchestrator.shell.scheduler import SharedDispatcher
 from tests.shell.dispatching.plain import PlainDispatcher
-from tests.shell.dispatching.stage import Instant, Part, Shared, Work, ticket, turns
+from tests.shell.dispatching.stage import Instant, Shared, Work, ticket, turns
 
 RUNS = 3
 AGENT_CAPS = {"A1": 1, "A2": 2, "A3": 9}
@@ -31,7 +31,7 @@ class Side:
     shared: Shared
     clock: Instant
     work: Work = field(default_factory=Work)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Dispatcher] = field(default_factory=list)
     tickets: dict[str, tuple[int, Ticket]] = field(default_factory=dict)
 
     def running(self) -> list[str]:
@@ -135,7 +135,7 @@ class AnyCourse(RuleBasedStateMachine):
             one, other = self.sides
             assert one.work.started == other.work.started
             assert one.work.cancelled == other.work.cancelled
-            assert [part.in_flight for part in one.parts] == [part.in_flight for part in other.parts]
+            assert one.running() == other.running()
 
     @invariant()
     def caps_hold(self) -> None:
@@ -143,7 +143,7 @@ class AnyCourse(RuleBasedStateMachine):
             return
         side = self.sides[0]
         running = [side.tickets[name] for name in side.running()]
-        assert len(running) == sum(part.in_flight for part in side.parts) <= self.slots
+        assert len(running) <= self.slots
         for provider, cap in self.caps.items():
             assert sum(made.provider == provider for _, made in running) <= cap
         for run in range(RUNS):
@@ -169,7 +169,7 @@ class AnyCourse(RuleBasedStateMachine):
             if self.sides:
                 one, other = self.sides
                 assert one.work.started == other.work.started
-                assert [part.in_flight for part in one.parts] == [0] * RUNS
+                assert one.running() == []
         finally:
             self.loop.close()
 

@@ -11,7 +11,8 @@ import pytest
 from agents.spec import Provider
 from graphs.plan import NodeId
 from orchestrator.core.ids import RunId
-from tests.shell.dispatching.stage import IMPLEMENTATIONS, Instant, Part, Shared, Work, ticket, turns
+from orchestrator.shell.ports import Dispatcher
+from tests.shell.dispatching.stage import IMPLEMENTATIONS, Instant, Shared, Work, ticket, turns
 
 
 @dataclass
@@ -21,8 +22,8 @@ class Scene:
     clock: Instant
     work: Work
     shared: Shared
-    one: Part
-    other: Part
+    one: Dispatcher
+    other: Dispatcher
 
 
 MakeScene = Callable[..., Scene]
@@ -63,9 +64,9 @@ class TestOrder:
         await turns()
         for name in ("first", "high", "also", "mid", "low"):
             assert work.started[-1] == name
-            assert part.in_flight == 1
+            assert work.running == [name]
             await work.end(name)
-        assert part.in_flight == 0
+        assert work.running == []
 
     async def test_a_key_is_queued_once(self, make_scene: MakeScene) -> None:
         scene = make_scene(slots=1)
@@ -127,9 +128,9 @@ class TestCaps:
             scene.one.submit(ticket(f"a{number}"), scene.work.of(f"a{number}"))
             scene.other.submit(ticket(f"b{number}"), scene.work.of(f"b{number}"))
         await turns()
-        assert scene.one.in_flight + scene.other.in_flight == 3
+        assert len(scene.work.running) == 3
         await scene.work.end("a0", "a1")
-        assert scene.one.in_flight + scene.other.in_flight == 3
+        assert len(scene.work.running) == 3
 
     async def test_of_an_agent_hold_up_nobody_else(self, make_scene: MakeScene) -> None:
         scene = make_scene(slots=3)
@@ -194,7 +195,7 @@ class TestCaps:
         for number in range(10):
             scene.one.submit(ticket(f"{number}", provider="q"), scene.work.of(f"{number}"))
         await turns()
-        assert scene.one.in_flight == 8
+        assert len(scene.work.running) == 8
 
     async def test_all_three_at_once(self, make_scene: MakeScene) -> None:
         """By hand: p has room for 2, each agent for 1, the process for 3."""
@@ -282,7 +283,7 @@ class TestCancelling:
         part.cancel(NodeId("a"), before=2)
         await turns()
         assert work.cancelled == ["old"]
-        assert part.in_flight == 1
+        assert work.running == ["new"]
         part.cancel_all()
         await part.drain()
         assert work.cancelled == ["old", "new"]
@@ -318,7 +319,7 @@ class TestCancelling:
         scene.one.cancel_all()
         scene.other.submit(ticket("b"), scene.work.of("b"))
         await turns()
-        assert (scene.one.in_flight, scene.work.started) == (1, ["a"])
+        assert (scene.work.running, scene.work.started) == (["a"], ["a"])
         await scene.work.end("a")
         assert scene.work.started == ["a", "b"]
 
@@ -348,7 +349,7 @@ class TestHolding:
         scene.one.hold()
         await scene.work.end("a0", "b0", "b1")
         assert scene.work.started == ["a0", "b0", "b1", "b2"]
-        assert scene.one.in_flight == 0
+        assert scene.work.running == ["b2"]
         scene.one.go_on()
         await scene.work.end("b2", "a1")
         assert scene.work.started[-2:] == ["a1", "a2"]
@@ -364,7 +365,7 @@ class TestDraining:
         assert not drained.done()
         await scene.work.end("a")
         await drained
-        assert scene.other.in_flight == 1
+        assert scene.work.running == ["b"]
 
     async def test_does_not_wait_for_delays(self, make_scene: MakeScene) -> None:
         scene = make_scene()
