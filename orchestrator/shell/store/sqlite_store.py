@@ -118,6 +118,8 @@ class SqliteStore(DirectWrites):
     def _commit_plainly(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
         """Commit operations that all succeed; nothing is stored and nothing returned if one does not.
 
+        Raises what the commit itself raises.
+
         Refusals are rare, and a savepoint per operation costs as much as a small append.
         """
         self._writer.execute("BEGIN IMMEDIATE")
@@ -126,24 +128,32 @@ class SqliteStore(DirectWrites):
             writes = self._writes()
             for operation in operations:
                 outcomes.append(Committed(value=operation(writes)))
-            self._writer.execute("COMMIT")
         except Exception:  # noqa: BLE001 - whatever it was, the second run names the operation that raised it
             self._roll_back()
             return []
         except BaseException:
             self._roll_back()
             raise
+        self._end_transaction()
         return outcomes
+
+    def _end_transaction(self) -> None:
+        """Commit; what fails here is never run a second time, for it may be stored all the same."""
+        try:
+            self._writer.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
 
     def _commit_with_savepoints(self, operations: Sequence[Operation[object]]) -> list[Outcome]:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
             writes = self._writes()
             outcomes = [self._outcome(operation, writes) for operation in operations]
-            self._writer.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
+        self._end_transaction()
         return outcomes
 
     def _outcome(self, operation: Operation[object], writes: SqliteWrites) -> Outcome:

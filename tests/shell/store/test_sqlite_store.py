@@ -5,11 +5,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestrator.shell.store.errors import StoreBroken, StoreBusy, StoreFull, StoreTooNew
-from orchestrator.shell.store.ports import RunStore
+from orchestrator.shell.store.ports import RunStore, StoreWrites
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from tests.shell.store.conformance import RunStoreConformance, StoreRig, event
 from tests.shell.store.rigs import sqlite_rig
@@ -175,3 +176,36 @@ def test_a_long_log_is_read_in_several_steps(path: Path) -> None:
         # Between two reads nothing is locked: the log can be folded into the file and grow.
         assert store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
         assert [(e.seq, e.payload) for e in events] == [(n, str(n)) for n in range(3, 2502)]
+
+
+class _LateFailure(sqlite3.Connection):
+    """Reports an error of a commit that is on the disk, as a disk may that fails right after."""
+
+    armed = False
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        cursor = super().execute(sql, parameters)
+        if sql == "COMMIT" and self.armed:
+            self.armed = False
+            raise sqlite3.OperationalError("disk I/O error")
+        return cursor
+
+
+def test_a_commit_that_failed_late_is_an_error_of_the_store_and_is_not_done_twice(path: Path) -> None:
+    with opened(path) as store:
+        store.create_run("r-1", "t", "2025")
+        store._writer.close()
+        late = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_LateFailure)
+        store._writer = late
+        late.armed = True
+        ran: list[str] = []
+
+        def remember(writes: StoreWrites) -> None:
+            ran.append("remember")
+            writes.add_failure("compare", "extend_mask", "falsified", "r-1")
+
+        with pytest.raises(StoreBroken, match="disk I/O error"):
+            store.commit([remember, lambda writes: writes.append("r-1", 0, [event()])])
+        assert ran == ["remember"]
+        assert len(store.failures()) == 1
+        assert store.head("r-1") == 1
