@@ -31,7 +31,7 @@ from orchestrator.shell.cancelling import cancel_left_behind
 from orchestrator.shell.inbox import ANSWER, answer_name
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.runs import append, load, post
-from orchestrator.shell.store.errors import HeadMoved, RunBusy
+from orchestrator.shell.store.errors import ArtefactUnreadable, HeadMoved, RunBusy
 from orchestrator.shell.store.ports import RunStore
 
 
@@ -158,11 +158,18 @@ def state_of(desk: Desk, run: RunId, *, at: int | None = None) -> RunState:
 
 
 def report_of(desk: Desk, run: RunId) -> DeliveredReport:
-    """Return what a run delivered; raises `NoReport` for one that delivered nothing (yet)."""
+    """Return what a run delivered; raises `NoReport` for one that delivered nothing (yet).
+
+    Raises `ArtefactUnreadable` for a damaged store, naming the run.
+    """
     state = load(desk.store, run)
     if state.report is None:
         raise NoReport(run, state.status)
-    return REPORT.validate_json(desk.store.get_artefact(state.report))
+    try:
+        return REPORT.validate_json(desk.store.get_artefact(state.report))
+    except ArtefactUnreadable as error:
+        error.needed_by(run)
+        raise
 
 
 def _cancelled(desk: Desk, state: RunState, by: str) -> RunState:

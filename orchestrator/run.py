@@ -47,7 +47,7 @@ from orchestrator.shell.lease_keeper import LeaseKeeper
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.runs import caught_up, create, load
-from orchestrator.shell.store.errors import StoreError, StoreUnavailable
+from orchestrator.shell.store.errors import ArtefactUnreadable, StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.surroundings import check_versions, record_surroundings
@@ -130,11 +130,15 @@ async def execute(
     `RunBusy` when another process executes it, and what the store raises: a `StoreUnavailable` (`StoreFull`,
     `StoreBroken`, `StoreBusy`) has stopped the run as `stop` does, names it in `run` and the last event that is stored
     in `kept`. Call `execute` again when the store works; what that comes to is what an undisturbed execution comes to.
+    An `ArtefactUnreadable` has lost an output that the rest builds on: `run_again` makes the run anew.
     """
     try:
         return await _execute(shop, run, listeners, stop, other_versions)
     except StoreUnavailable as error:
         error.stopped(run, kept=_head(shop, run), step=f"maskgrad resume {run}")
+        raise
+    except ArtefactUnreadable as error:
+        error.needed_by(run)
         raise
 
 

@@ -121,6 +121,10 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
 """The next step of single errors, by code; every other has that of its kind."""
 
 _HINTS_ON_RUNS: Final[Mapping[str, Mapping[Lang, str]]] = {
+    "artefact_missing": {
+        "en": "maskgrad doctor; without a copy of the store, once the run has ended: maskgrad run RUN --again",
+        "zh": "maskgrad doctor；没有存储的备份时，在运行结束后：maskgrad run RUN --again",
+    },
     "folder_not_found": {
         "en": "put the folder back and run: maskgrad resume RUN; or give the run up: maskgrad cancel RUN",
         "zh": "请将文件夹放回原处后运行：maskgrad resume RUN；或放弃该运行：maskgrad cancel RUN",

@@ -9,8 +9,9 @@ StoreError                 everything below; catch it to catch all of them
 │   ├── RunBusy            another process executes the run
 │   ├── StaleLease         another process took the run over
 │   └── NotStorable        (ValueError)  a value cannot be kept as it was given
-├── ArtefactMissing        (LookupError) no artefact has this digest
-├── ArtefactCorrupted      the bytes of an artefact are not those that were stored
+├── ArtefactUnreadable     kept content can't be had back; what a run built on it can be made anew only
+│   ├── ArtefactMissing    (LookupError) no artefact has this digest
+│   └── ArtefactCorrupted  the bytes of an artefact are not those that were stored
 └── StoreUnavailable       (OSError)     the store itself cannot do it now; nothing of the write is there
     ├── StoreFull          the disk, or the size set for the store, is used up
     ├── StoreBusy          another process kept the store locked for too long
@@ -187,33 +188,69 @@ def not_unicode(error: UnicodeEncodeError) -> NotStorable:
     )
 
 
-class ArtefactMissing(StoreError, LookupError):
+class ArtefactUnreadable(StoreError):
+    """Report kept content that can't be had back: `digest` names it, `run` the run that needs it, `None` if unknown."""
+
+    code = "artefact_unreadable"
+
+    def __init__(self, digest: str, *, en: str, zh: str) -> None:
+        self.digest = digest
+        self.run: str | None = None
+        super().__init__(en=en, zh=zh)
+
+    def needed_by(self, run: str) -> Self:
+        """Add to the message which run needs the content and how to go on without it; only the first call does."""
+        if self.run is not None:
+            return self
+        self.run = run
+        self._messages = {
+            "en": f"{self._messages['en']} Run {run!r} needs it. {self._anew_en(run)}",
+            "zh": f"{self._messages['zh']}运行 {run!r} 需要它。{self._anew_zh(run)}",
+        }
+        self.args = (self._messages["en"],)
+        return self
+
+    def _anew_en(self, run: str) -> str:
+        return (
+            f"Without a copy, make the run anew from its approved proposal: `maskgrad run {run} --again`, after "
+            f"`maskgrad cancel {run}` if it has not ended."
+        )
+
+    def _anew_zh(self, run: str) -> str:
+        return (
+            f"没有备份时，请以其已批准的方案新建运行：`maskgrad run {run} --again`；"
+            f"如果该运行尚未结束，请先 `maskgrad cancel {run}`。"
+        )
+
+
+class ArtefactMissing(ArtefactUnreadable, LookupError):
     """Report a digest under which nothing is kept; `digest` is what was asked for."""
 
     code = "artefact_missing"
 
     def __init__(self, digest: str) -> None:
-        self.digest = digest
         super().__init__(
+            digest,
             en=(
                 f"No artefact {digest!r} is in the store. Accepted: the SHA-256, in hex, of content that was stored. "
-                "If a run names it, the store was cut: restore the file from a copy."
+                "If a run names it, the store was cut: see with `maskgrad doctor` what else is damaged, and restore "
+                "the file from a copy."
             ),
             zh=(
                 f"存储中没有内容 {digest!r}。可接受：已存储内容的 SHA-256（十六进制）。"
-                "如果某个运行引用了它，说明存储不完整：请从备份恢复该文件。"
+                "如果某个运行引用了它，说明存储不完整：请用 `maskgrad doctor` 检查其他损坏，并从备份恢复该文件。"
             ),
         )
 
 
-class ArtefactCorrupted(StoreError):
+class ArtefactCorrupted(ArtefactUnreadable):
     """Report an artefact whose bytes changed; `digest` names it."""
 
     code = "artefact_corrupted"
 
     def __init__(self, digest: str) -> None:
-        self.digest = digest
         super().__init__(
+            digest,
             en=(
                 f"The content of artefact {digest!r} is not what was stored. Accepted: bytes with this SHA-256. Check "
                 "the disk with `maskgrad doctor` and restore the file from a copy."
@@ -222,6 +259,19 @@ class ArtefactCorrupted(StoreError):
                 f"内容 {digest!r} 与存储时不一致。可接受：SHA-256 相符的字节。"
                 "请用 `maskgrad doctor` 检查磁盘，并从备份恢复该文件。"
             ),
+        )
+
+    # Not in the same store: what is kept under a digest is not written again.
+    def _anew_en(self, run: str) -> str:
+        return (
+            f"Without a copy, make the run anew in another store: `maskgrad export {run} --format yaml`, then "
+            "`maskgrad run FILE` with another MASKGRAD_HOME."
+        )
+
+    def _anew_zh(self, run: str) -> str:
+        return (
+            f"没有备份时，请在另一个存储中新建运行：先 `maskgrad export {run} --format yaml`，"
+            "再以另一个 MASKGRAD_HOME 执行 `maskgrad run FILE`。"
         )
 
 

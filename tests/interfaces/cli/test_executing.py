@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,6 +178,22 @@ def test_what_ended_is_run_again_as_a_copy_when_asked_for(tmp_path: Path) -> Non
     assert copy.data["approved_revision"] == 1
     resumed = again(tmp_path, "resume", RUN, "--json")
     assert (resumed.data["run"], resumed.code) == (RUN, 4)
+
+
+@pytest.mark.parametrize("command", ["show", "evidence"])
+def test_a_lost_output_names_the_run_and_the_command_that_makes_it_anew(tmp_path: Path, command: str) -> None:
+    started(tmp_path, {})
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as damaged, damaged:
+        damaged.execute("DELETE FROM artefacts")
+    anew = f"maskgrad run {RUN} --again"
+    for lang in ("en", "zh"):
+        lost = call(command, RUN, "--json", "--lang", lang, home=tmp_path)
+        error = lost.json["error"]
+        assert (lost.code, error["kind"], error["code"]) == (1, "store", "artefact_missing")
+        assert anew in error["message"]
+        assert error["hint"].startswith("maskgrad doctor")
+        assert error["hint"].endswith(anew)
+    assert again(tmp_path, *anew.split()[1:], "--json").code == 4
 
 
 def test_cancelling_what_nobody_executes_ends_it(tmp_path: Path) -> None:

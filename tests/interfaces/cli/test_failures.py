@@ -346,3 +346,14 @@ def test_a_run_whose_folder_is_gone_is_told_how_to_go_on_or_end(lang: Lang) -> N
     assert "maskgrad cancel r-7k2m9d" in hint
     fresh = failure_of(error, lang, home=None, args=["plan", "Why?"]).hint
     assert fresh.startswith("maskgrad plan ")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_damaged_output_leads_to_another_store_for_this_one_would_keep_the_damage(lang: Lang) -> None:
+    error = ArtefactCorrupted("ab").needed_by("r-7k2m9d").needed_by("r-other")
+    assert error.run == "r-7k2m9d"
+    text = error.message(lang)
+    assert "`maskgrad export r-7k2m9d --format yaml`" in text
+    assert "MASKGRAD_HOME" in text
+    assert "--again" not in text
+    assert "r-other" not in text

@@ -14,6 +14,7 @@ from orchestrator.core.input_key import WORK_OUTPUT
 from orchestrator.core.report import confidence_words, verdict_words
 from orchestrator.core.state import Accepted, RunState
 from orchestrator.interfaces.cli.bodies.looking import nodes_of, run_state
+from orchestrator.interfaces.cli.bodies.reports import kept_content
 from orchestrator.interfaces.cli.problems import Lang, NotFound, pick
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -38,7 +39,7 @@ def evidence(session: Session, run: str, node: str) -> Result:
         if (node and name != node) or kept is None:
             continue
         accepted, current = kept
-        output = WORK_OUTPUT.validate_json(session.store().get_artefact(accepted.output))
+        output = WORK_OUTPUT.validate_json(kept_content(session, state, accepted.output))
         one = _Shown(name, output, accepted, session.lang, current=current)
         documents.append({"node": name, "accepted": current, **one.document()})
         shown.append(one)
