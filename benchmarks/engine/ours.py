@@ -288,6 +288,8 @@ def conditions() -> dict[str, str]:
         "caps": f"{DEFAULT_MAX_IN_FLIGHT} attempts in flight (the default), {WIDE_CAP} in w4; {AGENT_CAP} per agent",
         "embedder": "constant time, one label for every text; beside: with_embedder, the shipped one",
         "worker": "scripted: waits for its latency, hands over one cited sentence of the notes, each node its own",
+        "calls": "none, of tools or models: the commit that the record of a call asks for is not in the figures",
+        "checkpoints": "handed over by every attempt; what ends before its checkpoint would be written leaves none",
     }
 
 

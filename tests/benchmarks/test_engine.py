@@ -203,7 +203,7 @@ def test_all_figures_at_tiny_sizes(
         f"core.cpu_per_event_{sizes.w1_small}_to_{sizes.w1_large}",
     }
     assert "missing" not in found
-    assert set(found["conditions"]) >= {"roster", "caps"}
+    assert set(found["conditions"]) >= {"roster", "caps", "calls", "checkpoints"}
     assert f"with_embedder.w1_{sizes.w1}.cpu_over_g" in found["beside"]
     for key, figure in {**found["figures"], **found["beside"]}.items():
         assert figure["low"] <= figure["value"] <= figure["high"], key
