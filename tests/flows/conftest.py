@@ -71,10 +71,10 @@ class Compared:
         before = self.kept.get(name)
         if before is not None and before[0] is one and before[1] is other:
             return True
-        if one != other:
-            return False
-        self.kept[name] = (one, other)
-        return True
+        equal = bool(one == other)  # not by `!=`, which says of equal maps too that they differ (rpds)
+        if equal:
+            self.kept[name] = (one, other)
+        return equal
 
 
 def reread(state: RunState, event: Event) -> Event:
