@@ -71,7 +71,7 @@ class Compared:
         before = self.kept.get(name)
         if before is not None and before[0] is one and before[1] is other:
             return True
-        equal = bool(one == other)  # not by `!=`, which says of equal maps too that they differ (rpds)
+        equal = bool(one == other)  # not by `!=`: rpds says of two empty maps that they differ
         if equal:
             self.kept[name] = (one, other)
         return equal
