@@ -16,6 +16,7 @@ StoreError                 everything below; catch it to catch all of them
     ├── StoreFull          the disk, or the size set for the store, is used up
     ├── StoreBusy          another process kept the store locked for too long
     ├── StoreBroken        the file cannot be read or written, or is no run store
+    │   └── StoreMoved     the file is no longer where it was opened
     ├── StoreTooNew        a newer version of the product wrote the store
     └── StoreClosed        the store or its writer was closed
 
@@ -326,31 +327,43 @@ class StoreFull(StoreUnavailable):
 
     def __init__(self, location: str, room: Room | None = None) -> None:
         self.room = room
-        en, zh = _room_words(room)
+        en, zh = _full_words(room)
         super().__init__(
             location,
-            en=(
-                f"The run store {location!r} is full{en}. Accepted: free space on its disk and below its size limit. "
-                "Free some space or raise MASKGRAD_STORE_MB, then try again; nothing committed is lost."
-            ),
-            zh=(
-                f"运行存储 {location!r} 已满{zh}。可接受：磁盘有空间且未超过大小上限。请腾出空间或提高 "
-                "MASKGRAD_STORE_MB，然后重试；已提交的内容不会丢失。"
-            ),
+            en=f"The run store {location!r} {en}, then try again; nothing committed is lost.",
+            zh=f"运行存储 {location!r} {zh}，然后重试；已提交的内容不会丢失。",
         )
 
 
-def _room_words(room: Room | None) -> tuple[str, str]:
+def _full_words(room: Room | None) -> tuple[str, str]:
+    """What is used up, and what to do about it: a limit that the disk has room for is what stopped the store."""
     if room is None:
-        return "", ""
-    limit = (
-        ("", "")
-        if room.limit is None
-        else (f", its limit is {room.limit:,}", f"，上限为 {room.limit:,} 字节")
+        return (
+            "is full. Accepted: free space on its disk, and files below MASKGRAD_STORE_MB if that is set. Free some "
+            "space or raise the limit",
+            "已满。可接受：磁盘有空间，且未超过 MASKGRAD_STORE_MB（如果已设置）。请腾出空间或提高上限",
+        )
+    if room.limit is not None and room.free >= room.limit:
+        return (
+            f"is full: its files take {room.size:,} bytes, its limit is {room.limit:,}, and what comes next does "
+            "not fit. Accepted: files up to MASKGRAD_STORE_MB. Raise MASKGRAD_STORE_MB",
+            f"已满：其文件占用 {room.size:,} 字节，上限为 {room.limit:,} 字节，容不下接下来的内容。"
+            "可接受：不超过 MASKGRAD_STORE_MB 的文件。请提高 MASKGRAD_STORE_MB",
+        )
+    used = (
+        f"is full: its files take {room.size:,} bytes, and {room.free:,} bytes are free on its disk",
+        f"已满：其文件占用 {room.size:,} 字节，磁盘剩余 {room.free:,} 字节",
     )
+    if room.limit is None:
+        return (
+            f"{used[0]}. Accepted: free space on its disk. Free some space",
+            f"{used[1]}。可接受：磁盘有空间。请腾出空间",
+        )
     return (
-        f": its files take {room.size:,} bytes{limit[0]}, and {room.free:,} bytes are free on its disk",
-        f"：其文件占用 {room.size:,} 字节{limit[1]}，磁盘剩余 {room.free:,} 字节",
+        f"{used[0]}; its limit is {room.limit:,} bytes. Accepted: free space on its disk, and files up to "
+        "MASKGRAD_STORE_MB. Free some space, and raise MASKGRAD_STORE_MB where the limit is reached",
+        f"{used[1]}；上限为 {room.limit:,} 字节。可接受：磁盘有空间，且文件不超过 MASKGRAD_STORE_MB。"
+        "请腾出空间；已达到上限时请提高 MASKGRAD_STORE_MB",
     )
 
 
@@ -389,6 +402,25 @@ class StoreBroken(StoreUnavailable):
             zh=(
                 f"运行存储 {location!r} 无法使用：{reason}。可接受：由本程序写入、位于可写本地磁盘上的文件。"
                 "请用 `maskgrad doctor` 检查，或将 MASKGRAD_HOME 设为其他位置。"
+            ),
+        )
+
+
+class StoreMoved(StoreBroken):
+    """Report that the file is not where it was when it was opened: deleted, moved or replaced."""
+
+    def __init__(self, location: str) -> None:
+        self.reason = "the file was deleted, moved or replaced while it was open"
+        StoreUnavailable.__init__(
+            self,
+            location,
+            en=(
+                f"The run store {location!r} cannot be used: {self.reason}. Accepted: the file that was opened, at its "
+                "place. Put its folder back, from a copy if it is lost."
+            ),
+            zh=(
+                f"运行存储 {location!r} 无法使用：打开期间该文件被删除、移动或替换。可接受：所打开的文件，位于原处。"
+                "请将其文件夹放回原处；若已丢失，请从备份恢复。"
             ),
         )
 

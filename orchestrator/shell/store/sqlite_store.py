@@ -17,8 +17,8 @@ from orchestrator.shell.store.direct import DirectWrites
 from orchestrator.shell.store.errors import (
     ArtefactCorrupted,
     ArtefactMissing,
-    StoreBroken,
     StoreClosed,
+    StoreMoved,
     StoreUnavailable,
     UnknownRun,
 )
@@ -89,7 +89,7 @@ class SqliteStore(DirectWrites):
         return translated(error, self._path, self._max_bytes)
 
     def _require_file(self) -> None:
-        """Raise `StoreClosed`, or `StoreBroken` when what was opened is not what a later process would open.
+        """Raise `StoreClosed`, or `StoreMoved` when what was opened is not what a later process would open.
 
         A file that was deleted can be written to as long as it is open, and all of it is gone then. A look costs about
         a microsecond.
@@ -97,7 +97,7 @@ class SqliteStore(DirectWrites):
         if self._closed:
             raise StoreClosed(self.location)
         if _identity(self._path) != self._file:
-            raise StoreBroken(self.location, "the file was deleted, moved or replaced while it was open")
+            raise StoreMoved(self.location)
 
     @staticmethod
     def _database(connection: sqlite3.Connection) -> Database:

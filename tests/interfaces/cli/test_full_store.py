@@ -81,7 +81,8 @@ def test_a_run_that_a_full_store_stopped_is_interrupted_and_resumes(
     assert (seq > 3, result) == (True, None)
     said = stopped.error["message"]
     assert f"The run store '{home / 'runs.db'}' is full: its files take " in said
-    assert "bytes are free on its disk" in said
+    assert "Raise MASKGRAD_STORE_MB, then try again" in said
+    assert "Free some space" not in said, "the disk has room for the whole limit"
     assert f"Run '{RUN}' was stopped; what was committed up to event {seq} is kept" in said
     assert f"`maskgrad resume {RUN}`" in said
     assert stopped.error["hint"] == f"maskgrad resume {RUN}"

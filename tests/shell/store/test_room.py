@@ -41,13 +41,30 @@ def test_a_full_store_says_how_large_it_is_and_what_is_free(tmp_path: Path) -> N
     assert room.limit == 300_000
     assert room.size < 300_000 * 2  # the file and what waits to be moved into it
     assert (
-        f"its files take {room.size:,} bytes, its limit is 300,000, and {room.free:,} bytes are free"
+        f"its files take {room.size:,} bytes, its limit is 300,000, and what comes next does not fit"
         in str(caught.value)
     )
-    assert (
-        f"其文件占用 {room.size:,} 字节，上限为 300,000 字节，磁盘剩余 {room.free:,} 字节"
-        in caught.value.message("zh")
-    )
+    assert f"其文件占用 {room.size:,} 字节，上限为 300,000 字节" in caught.value.message("zh")
+
+
+@pytest.mark.parametrize(
+    ("room", "says_space", "says_limit"),
+    [
+        (Room(size=955_216, free=82_194_698_240, limit=1_000_000), False, True),
+        (Room(size=955_216, free=1_000_000, limit=1_000_000), False, True),
+        (Room(size=955_216, free=999_999, limit=1_000_000), True, True),
+        (Room(size=955_216, free=0), True, False),
+        (None, True, True),
+    ],
+)
+def test_a_full_store_names_what_is_used_up_and_nothing_else(
+    room: Room | None, says_space: bool, says_limit: bool
+) -> None:
+    full = StoreFull("runs.db", room)
+    assert ("Free some space" in str(full), "MASKGRAD_STORE_MB" in str(full)) == (says_space, says_limit)
+    chinese = full.message("zh")
+    assert ("腾出空间" in chinese, "MASKGRAD_STORE_MB" in chinese) == (says_space, says_limit)
+    assert ("free on its disk" in str(full)) == (room is not None and says_space)
 
 
 def test_the_room_of_a_store_is_that_of_all_its_files(tmp_path: Path) -> None:
@@ -111,8 +128,11 @@ def test_nothing_is_written_to_a_file_that_nobody_would_find_again(tmp_path: Pat
     change(path)
     with pytest.raises(StoreBroken, match="deleted, moved or replaced while it was open"):
         store.append("r-1", 0, [event(10)])
-    with pytest.raises(StoreBroken, match="deleted, moved or replaced"):
+    with pytest.raises(StoreBroken, match="deleted, moved or replaced") as caught:
         store.head("r-1")
+    assert "Put its folder back, from a copy if it is lost." in str(caught.value)
+    assert "放回原处；若已丢失，请从备份恢复" in caught.value.message("zh")
+    assert "MASKGRAD_HOME" not in str(caught.value)
     store.close()
 
 
