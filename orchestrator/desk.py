@@ -30,7 +30,7 @@ from orchestrator.core.state import ENDED, RunState
 from orchestrator.shell.cancelling import cancel_left_behind
 from orchestrator.shell.inbox import ANSWER, answer_name
 from orchestrator.shell.ports import Clock
-from orchestrator.shell.runs import append, load, post
+from orchestrator.shell.runs import append, load, post, refused_as
 from orchestrator.shell.store.errors import ArtefactUnreadable, HeadMoved, RunBusy
 from orchestrator.shell.store.ports import RunStore
 
@@ -164,7 +164,7 @@ def report_of(desk: Desk, run: RunId) -> DeliveredReport:
     """
     state = load(desk.store, run)
     if state.report is None:
-        raise NoReport(run, state.status)
+        raise NoReport(run, refused_as(desk.store, state))
     try:
         return REPORT.validate_json(desk.store.get_artefact(state.report))
     except ArtefactUnreadable as error:
@@ -198,5 +198,6 @@ def _check_names(desk: Desk, state: RunState, reply: Answer) -> None:
 def _in_review(desk: Desk, run: RunId) -> RunState:
     state = load(desk.store, run)
     if state.status != "reviewing":
-        raise WrongState(run, state.status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
+        status = refused_as(desk.store, state)
+        raise WrongState(run, status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
     return state

@@ -15,8 +15,15 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.reducer import apply, fold, initial
 from orchestrator.core.state import RunState
 from orchestrator.shell.ports import Clock
+from orchestrator.shell.store.holders import living_lease
 from orchestrator.shell.store.ports import Refused, RunStore, StoreWrites
 from orchestrator.shell.store.rows import Lease, NewEvent, StoredEvent
+
+
+def refused_as(store: RunStore, state: RunState) -> str:
+    """Return the state of a run as a refusal names it: `interrupted` for one that nobody executes any more."""
+    left = state.status == "running" and living_lease(store, state.run) is None
+    return "interrupted" if left else state.status
 
 
 def event_of(stored: StoredEvent) -> Event:

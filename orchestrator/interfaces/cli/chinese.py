@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.interfaces.cli.bodies.summaries import STATUS_WORDS
+from orchestrator.interfaces.cli.bodies.summaries import INTERRUPTED, STATUS_WORDS
 
 _FORMS: Final[Mapping[str, str]] = {
     r"(.+) is no choice of request (.+); choose one of: (.+)": r"\1 不是请求 \2 的选项；可接受：\3",
@@ -70,7 +70,8 @@ def with_chinese_states(message: str) -> str:
     >>> with_chinese_states("运行 'r-1' 处于 'reviewing' 状态；此操作要求状态为 approved。")
     "运行 'r-1' 处于“审核中”状态；此操作要求状态为“已批准”。"
     """
-    for status, (_, chinese) in STATUS_WORDS.items():
+    words: dict[str, tuple[str, str]] = {**STATUS_WORDS, INTERRUPTED[0]: INTERRUPTED}
+    for status, (_, chinese) in words.items():
         message = re.sub(f" ?'{status}' ?", f"“{chinese}”", message)
     for wanted, chinese in _WANTED.items():
         message = message.replace(f"要求状态为 {wanted}", f"要求状态为“{chinese}”")

@@ -115,6 +115,7 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "unknown_agent": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
     "mask_value_invalid": {"en": "maskgrad masks show RUN", "zh": "maskgrad masks show RUN"},
     "invalid_setting": {"en": "maskgrad --help", "zh": "maskgrad --help"},
+    "run_lease_stale": {"en": "maskgrad watch RUN", "zh": "maskgrad watch RUN"},
     "stale_approval": {"en": "maskgrad review RUN", "zh": "maskgrad review RUN"},
     "unknown_request": {"en": "maskgrad show RUN", "zh": "maskgrad show RUN"},
 }

@@ -155,12 +155,13 @@ class StaleLease(RefusedWrite):
         self.current = current
         super().__init__(
             en=(
-                f"The lease on run {run!r} with epoch {epoch!r} is over; the run is at epoch {current!r}. Accepted: "
-                f"writes of the process that holds the run. Stop this process; go on with `maskgrad resume {run}`."
+                f"Another process took run {run!r} over while this one was stopped or held up; nothing that this one "
+                f"came to since then was written. Accepted: writes of the process that holds the run. Follow it: "
+                f"`maskgrad watch {run}`."
             ),
             zh=(
-                f"运行 {run!r} 的租约（epoch {epoch!r}）已失效；当前 epoch 为 {current!r}。可接受：持有该运行的"
-                f"进程的写入。请停止本进程；可用 `maskgrad resume {run}` 继续。"
+                f"运行 {run!r} 已在本进程停住或受阻期间被另一个进程接管；本进程此后的结果均未写入。"
+                f"可接受：持有该运行的进程的写入。跟踪它：`maskgrad watch {run}`。"
             ),
         )
 

@@ -36,6 +36,12 @@ def is_gone(holder: str) -> bool:
     return _start(int(parts["pid"])) != int(parts["start"])
 
 
+def living_lease(store: RunStore, run: str) -> Lease | None:
+    """Return the lease of the process that executes a run; `None` if none does, or the one that did has died."""
+    lease = store.lease(run)
+    return None if lease is None or is_gone(lease.holder) else lease
+
+
 def acquire_here(store: RunStore, run: str, holder: str, ttl_s: float) -> Lease:
     """Take the lease of a run, at once if its holder is dead. Raises as `StoreWrites.acquire` does."""
     standing = store.lease(run)

@@ -247,6 +247,16 @@ def test_a_store_that_is_none_is_1_and_named(tmp_path: Path) -> None:
     assert "runs.db" in called.error["message"]
 
 
+def test_a_run_that_was_taken_over_is_said_without_epochs(tmp_path: Path) -> None:
+    said: dict[Lang, str] = {"en": "Another process took run 'r-7k2m' over", "zh": "被另一个进程接管"}
+    for lang, words in said.items():
+        failure = failure_of(StaleLease("r-7k2m", 2, 3), lang, home=tmp_path, args=("resume", "r-7k2m"))
+        assert words in failure.message
+        assert "`maskgrad watch r-7k2m`" in failure.message
+        assert "epoch" not in failure.message
+        assert failure.hint == "maskgrad watch r-7k2m"
+
+
 @pytest.mark.parametrize("status", get_args(RunStatus))
 def test_the_states_of_runs_are_said_in_chinese(status: RunStatus, tmp_path: Path) -> None:
     for error in (

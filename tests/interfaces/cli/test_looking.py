@@ -221,6 +221,27 @@ def test_watch_ends_when_the_executor_died(tmp_path: Path) -> None:
     assert (called.code, called.data["next"]) == (130, f"maskgrad resume {run}")
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [("pause",), ("export",), ("run", "--again"), ("approve",), ("edit", "--from", "x.yaml"), ("reject",)],
+    ids=lambda argv: argv[0],
+)
+@pytest.mark.parametrize(("lang", "words"), [("en", "'interrupted'"), ("zh", "“已中断”")])
+def test_a_refusal_calls_an_interrupted_run_what_the_list_calls_it(
+    tmp_path: Path, argv: tuple[str, ...], lang: str, words: str
+) -> None:
+    log = finished_log()
+    run = store_log(tmp_path, RUN, log[:5])
+    assert words.strip("'“”") in call("--lang", lang, "runs", home=tmp_path).out
+    target = f"{run}@1-aaaaaaaa" if argv[0] == "approve" else run
+    (tmp_path / "x.yaml").write_text("plan: {}\n")
+    options = [str(tmp_path / "x.yaml") if each == "x.yaml" else each for each in argv[1:]]
+    called = call("--lang", lang, argv[0], target, *options, home=tmp_path)
+    assert called.code == 2
+    assert words in called.err
+    assert "running" not in called.err
+
+
 @pytest.mark.parametrize("format_", ["jsonl", "mermaid", "yaml"])
 def test_export_to_a_file_is_what_goes_to_stdout(tmp_path: Path, format_: str) -> None:
     run = store_log(tmp_path, RUN, reviewing_log())

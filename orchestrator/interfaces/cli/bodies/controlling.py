@@ -11,6 +11,7 @@ from orchestrator.interfaces.cli.bodies.looking import living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
+from orchestrator.shell.runs import refused_as
 
 
 def pause(session: Session, run: str) -> Result:
@@ -19,9 +20,8 @@ def pause(session: Session, run: str) -> Result:
     state = run_state(session, run)
     if living_lease(session, name) is None:
         step = "show" if state.status in ENDED else "resume"
-        raise WrongState(
-            run, state.status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}"
-        )
+        status = refused_as(session.store(), state)
+        raise WrongState(run, status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}")
     post_control(session.desk(), name, "pause", by=BY)
     note = session.pick(
         f"asked; attempts under way are finished. Go on with: maskgrad resume {run}",

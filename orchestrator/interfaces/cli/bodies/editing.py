@@ -28,6 +28,7 @@ from orchestrator.shell.editing.changes import changes_between
 from orchestrator.shell.editing.checks import check_proposal
 from orchestrator.shell.editing.consequences import consequences
 from orchestrator.shell.editing.document import from_document, to_document
+from orchestrator.shell.runs import refused_as
 
 EDITORS: Final = ("VISUAL", "EDITOR")
 """Environment variables that name the editor, the first that is set counts."""
@@ -105,7 +106,8 @@ def under_review(session: Session, run: str) -> RunState:
     """Return a run in review; raises `WrongState` for any other."""
     state = run_state(session, run)
     if state.status != "reviewing":
-        raise WrongState(run, state.status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
+        status = refused_as(session.store(), state)
+        raise WrongState(run, status, wanted="'reviewing'", next_step=f"maskgrad show {run}")
     return state
 
 

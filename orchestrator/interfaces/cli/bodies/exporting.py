@@ -20,7 +20,7 @@ from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result, json_line
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.editing.document import to_document
-from orchestrator.shell.runs import events_of
+from orchestrator.shell.runs import events_of, refused_as
 
 Format = Literal["md", "json", "jsonl", "mermaid", "yaml"]
 _FORMATS: Final[tuple[Format, ...]] = get_args(Format)
@@ -74,7 +74,7 @@ def _text(session: Session, state: RunState, form: Format) -> str:
 def _report(session: Session, state: RunState) -> DeliveredReport:
     report = delivered(session, state)
     if report is None:
-        raise NoReport(state.run, state.status)
+        raise NoReport(state.run, refused_as(session.store(), state))
     return report
 
 

@@ -12,7 +12,7 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import NotFound, UsageProblem
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.runs import load
-from orchestrator.shell.store.holders import is_gone
+from orchestrator.shell.store import holders
 from orchestrator.shell.store.rows import Lease
 
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")
@@ -25,8 +25,7 @@ def run_state(session: Session, run: str, *, at: int | None = None) -> RunState:
 
 def living_lease(session: Session, run: RunId) -> Lease | None:
     """Return the lease of the process that executes a run; `None` if none does, or the one that did has died."""
-    lease = session.store().lease(run)
-    return None if lease is None or is_gone(lease.holder) else lease
+    return holders.living_lease(session.store(), run)
 
 
 def executed_since(session: Session, run: RunId) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.core.proposal import PROPOSAL
 from orchestrator.core.state import RunState
-from orchestrator.interfaces.cli.bodies.looking import proposal_of, run_state
+from orchestrator.interfaces.cli.bodies.looking import is_interrupted, proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, run_document, status_words
 from orchestrator.interfaces.cli.exit_codes import ExitCode
@@ -72,5 +72,5 @@ def review_text(session: Session, state: RunState) -> str:
 def _notes(session: Session, state: RunState) -> tuple[str, ...]:
     if state.status == "reviewing":
         return ()
-    words = status_words(state.status, session.lang)
+    words = status_words(state.status, session.lang, interrupted=is_interrupted(session, state))
     return (session.pick(f"not under review: the run is {words}", f"不在审核中：运行状态为{words}"),)

@@ -28,6 +28,7 @@ from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_wor
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
+from orchestrator.shell.runs import refused_as
 from orchestrator.shell.store.errors import RunBusy, StoreUnavailable, UnknownRun
 
 APPROVED_UNSEEN: Final = "--approve"
@@ -167,7 +168,8 @@ def _opened(session: Session, draft: Draft, *, again: bool) -> RunState:
         _refuse_draft_options(draft)
         state = run_state(session, draft.goal)
         if again and state.status not in ENDED:
-            raise WrongState(draft.goal, state.status, wanted="ended", next_step=f"maskgrad run {draft.goal}")
+            status = refused_as(session.store(), state)
+            raise WrongState(draft.goal, status, wanted="ended", next_step=f"maskgrad run {draft.goal}")
         if again:
             state = copy_run(session, state.run)
             session.talk(
