@@ -70,8 +70,7 @@ def with_chinese_states(message: str) -> str:
     >>> with_chinese_states("运行 'r-1' 处于 'reviewing' 状态；此操作要求状态为 approved。")
     "运行 'r-1' 处于“审核中”状态；此操作要求状态为“已批准”。"
     """
-    words: dict[str, tuple[str, str]] = {**STATUS_WORDS, INTERRUPTED[0]: INTERRUPTED}
-    for status, (_, chinese) in words.items():
+    for status, (_, chinese) in (*STATUS_WORDS.items(), (INTERRUPTED[0], INTERRUPTED)):
         message = re.sub(f" ?'{status}' ?", f"“{chinese}”", message)
     for wanted, chinese in _WANTED.items():
         message = message.replace(f"要求状态为 {wanted}", f"要求状态为“{chinese}”")
