@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -189,19 +189,46 @@ def _domain(record: Mapping[str, object]) -> Domain:
     try:
         return _DOMAIN.validate_python(dict(record))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "record"
-        got = _short(problem["input"])
+        problems = error.errors(include_url=False)
+        missing = [str(problem["loc"][0]) for problem in problems if problem["type"] == "missing"]
+        en, zh = _missing_fields(missing) if missing else _wrong_field(problems[0])
         raise RegistryError(
-            en=(
-                f"Domain {record.get('id')!r}: {where} {got}: {problem['msg']}. Accepted fields: "
-                f"id, names, aliases, parent, descriptions, key_terms, exemplars. Correct the record."
-            ),
-            zh=(
-                f"知识域 {record.get('id')!r}：{where} {got} 有误（{problem['msg']}）。可接受的字段："
-                f"id、names、aliases、parent、descriptions、key_terms、exemplars。请修正该记录。"
-            ),
+            en=f"Domain {record.get('id')!r}: {en}. Accepted fields: {', '.join(_FIELDS)}. Correct the record.",
+            zh=f"知识域 {record.get('id')!r}：{zh}。可接受的字段：{'、'.join(_FIELDS)}。请修正该记录。",
         ) from error
+
+
+_FIELDS: Final = ("id", "names", "aliases", "parent", "descriptions", "key_terms", "exemplars")
+_WANTED: Final[Mapping[str, tuple[str, str]]] = {
+    "string_type": ("a text", "文本"),
+    "tuple_type": ("a list", "列表"),
+    "mapping_type": ("one entry for each language", "每种语言一项"),
+    "dict_type": ("one entry for each language", "每种语言一项"),
+    "literal_error": ("a language: 'en' or 'zh'", "语言：'en' 或 'zh'"),
+}
+"""What a field holds, by the name that pydantic gives to what it is not."""
+
+
+def _missing_fields(names: Sequence[str]) -> tuple[str, str]:
+    marked = [f"`{name}`" for name in names]
+    if len(marked) == 1:
+        return f"the field {marked[0]} is missing", f"缺少字段 {marked[0]}"
+    return f"the fields {', '.join(marked)} are missing", f"缺少字段 {'、'.join(marked)}"
+
+
+def _wrong_field(problem: Mapping[str, object]) -> tuple[str, str]:
+    """Say what pydantic found."""
+    place = problem["loc"]
+    assert isinstance(place, tuple), "pydantic names the place in steps"
+    where = ".".join(str(part) for part in place if part != "[key]") or "record"
+    kind = str(problem["type"])
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"the field `{where}` is not known", f"字段 `{where}` 不存在"
+    got = _short(problem["input"])
+    wanted = _WANTED.get(kind)
+    if wanted is None:
+        return f"{where} {got}: {problem['msg']}", f"{where} {got} 不可用"
+    return f"{where} {got} is not {wanted[0]}", f"{where} {got} 不是{wanted[1]}"
 
 
 def _record(domain: Domain) -> dict[str, object]:

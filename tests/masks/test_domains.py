@@ -179,6 +179,36 @@ def test_a_malformed_record_is_refused_with_its_field() -> None:
         DomainRegistry.from_records([{**record("x", exemplars=["x"]), "names": "x"}])
 
 
+@pytest.mark.parametrize(
+    ("change", "en", "zh"),
+    [
+        ({"names": None}, "the field `names` is missing.", "缺少字段 `names`。"),
+        (
+            {"names": None, "descriptions": None},
+            "the fields `names`, `descriptions` are missing.",
+            "缺少字段 `names`、`descriptions`。",
+        ),
+        ({"nonsense": 1}, "the field `nonsense` is not known.", "字段 `nonsense` 不存在。"),
+        ({"names": "x"}, "names 'x' is not one entry for each language.", "names 'x' 不是每种语言一项。"),
+        ({"parent": 7}, "parent 7 is not a text.", "parent 7 不是文本。"),
+        ({"aliases": 7}, "aliases 7 is not a list.", "aliases 7 不是列表。"),
+        (
+            {"names": {"en": "x", "zh": "x", "fr": "x"}},
+            "names.fr 'fr' is not a language: 'en' or 'zh'.",
+            "names.fr 'fr' 不是语言：'en' 或 'zh'。",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_in_both_languages(
+    change: dict[str, Any], en: str, zh: str
+) -> None:
+    changed = {**record("x", exemplars=["x"]), **change}
+    with pytest.raises(RegistryError) as caught:
+        DomainRegistry.from_records([{name: value for name, value in changed.items() if value is not None}])
+    assert caught.value.message("en").startswith(f"Domain 'x': {en} Accepted fields: id, names")
+    assert caught.value.message("zh").startswith(f"知识域 'x'：{zh}可接受的字段：id、names")
+
+
 def test_an_unknown_domain_sends_nobody_to_a_file_that_nothing_reads() -> None:
     error = UnknownDomain("cs.databses", ["cs.databases"])
     for lang in ("en", "zh"):

@@ -156,7 +156,7 @@ def run(
 
 def watch(
     context: typer.Context,
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", autocompletion=complete_runs)],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", autocompletion=complete_runs)],
     after: Annotated[str, typer.Option("--after", metavar="SEQ")] = "0",
 ) -> int:
     from orchestrator.interfaces.cli.bodies.watching import watch

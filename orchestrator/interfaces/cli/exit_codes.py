@@ -24,7 +24,8 @@ class ExitCode(IntEnum):
     FAILED = 1
     """A bug of ours, or the machine (a store that can't be written)."""
     USAGE = 2
-    """The command line, a value, an id or a document is not accepted; nothing was changed."""
+    """The command line, a value, an id or a document is not accepted, or another process executes the run; nothing was
+    changed."""
     WAITING = 3
     """The run waits for a person: it is in review, approved but not begun, or suspended."""
     INCOMPLETE = 4
@@ -34,15 +35,16 @@ class ExitCode(IntEnum):
     UNAVAILABLE = 6
     """A model or tool that is needed can't be used."""
     INTERRUPTED = 130
-    """Cancelled, or interrupted: what was accepted is kept, and `maskgrad resume` goes on."""
+    """Interrupted or paused: what was accepted is kept, and `maskgrad resume` goes on. Or cancelled, which is final."""
 
 
 MEANINGS: Final[Mapping[ExitCode, Mapping[Lang, str]]] = {
     ExitCode.DONE: {"en": "done; a run that was executed is completed", "zh": "完成；所执行的运行已完成"},
     ExitCode.FAILED: {"en": "failed: a bug of ours or of the machine", "zh": "失败：本程序或运行环境的错误"},
     ExitCode.USAGE: {
-        "en": "refused: the command line, a value, an id or a document is not accepted",
-        "zh": "拒绝：命令行、取值、标识或文件不可接受",
+        "en": "refused: the command line, a value, an id or a document is not accepted, or another process executes "
+        "the run",
+        "zh": "拒绝：命令行、取值、标识或文件不可接受，或运行正由其他进程执行",
     },
     ExitCode.WAITING: {
         "en": "the run waits for a person: in review, approved but not begun, or suspended",
@@ -54,7 +56,10 @@ MEANINGS: Final[Mapping[ExitCode, Mapping[Lang, str]]] = {
     },
     ExitCode.STOPPED: {"en": "the run was ended early by a limit", "zh": "运行因限额提前结束"},
     ExitCode.UNAVAILABLE: {"en": "a model or tool is unavailable", "zh": "模型或工具不可用"},
-    ExitCode.INTERRUPTED: {"en": "cancelled or interrupted; resumable", "zh": "已取消或被中断；可继续"},
+    ExitCode.INTERRUPTED: {
+        "en": "interrupted or paused: `maskgrad resume` goes on; or cancelled: final",
+        "zh": "已中断或已暂停：可用 `maskgrad resume` 继续；或已取消：不可再继续",
+    },
 }
 """What each code says to people, in both languages; the help and `docs/cli.md` show it."""
 

@@ -186,7 +186,13 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "maskgrad watch r-7k2m9d --jsonl --after 120",
             "maskgrad watch r-7k2m9d r-4p8x2c",
         ),
-        parameters={"runs": _RUN, "after": ("begin behind this event", "从此事件之后开始")},
+        parameters={
+            "runs": (
+                "one run or several, as `maskgrad runs` lists them",
+                "一个或多个运行，见 `maskgrad runs`",
+            ),
+            "after": ("begin behind this event", "从此事件之后开始"),
+        },
     ),
     "resume": CommandHelp(
         does=(
@@ -360,8 +366,8 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     ),
     "doctor": CommandHelp(
         does=(
-            "Check the installation: import names, Python, packages, embedder, store, locale.",
-            "检查安装：导入名、Python、软件包、嵌入模型、存储、区域设置。",
+            "Check the installation: import names, Python, packages, embedder, domains, store, locale.",
+            "检查安装：导入名、Python、软件包、嵌入模型、知识域、存储、区域设置。",
         ),
         examples=("maskgrad doctor", "maskgrad doctor --json"),
     ),

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.core.state import RunStatus
 from orchestrator.interfaces.cli.exit_codes import MEANINGS, ExitCode, exit_code_of
+from orchestrator.interfaces.cli.failures import EXIT_OF_KIND
 
 # Typed from semantics 7, not from the code: state, ended by a limit, code.
 TABLE: list[tuple[RunStatus, bool, int]] = [
@@ -40,3 +41,11 @@ def test_every_state_is_in_the_table() -> None:
 def test_every_code_has_a_meaning_in_both_languages() -> None:
     assert set(MEANINGS) == set(ExitCode)
     assert all(texts["en"] and texts["zh"] for texts in MEANINGS.values())
+
+
+def test_the_table_says_that_a_cancelled_run_is_final_and_a_busy_one_refused() -> None:
+    assert MEANINGS[ExitCode.INTERRUPTED]["en"].endswith("or cancelled: final")
+    assert MEANINGS[ExitCode.INTERRUPTED]["zh"].endswith("或已取消：不可再继续")
+    assert EXIT_OF_KIND["busy"] is ExitCode.USAGE
+    assert "another process executes the run" in MEANINGS[ExitCode.USAGE]["en"]
+    assert "正由其他进程执行" in MEANINGS[ExitCode.USAGE]["zh"]

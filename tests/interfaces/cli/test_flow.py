@@ -215,7 +215,7 @@ def test_doctor_finds_nothing_wrong_here(desk: Desk) -> None:
     assert called.code == 0, called.out
     names = {check["name"]: check["verdict"] for check in called.data["checks"]}
     assert all(names[f"import {name}"] == "ok" for name in ("masks", "graphs", "agents", "orchestrator"))
-    assert names["embedder"] == names["store"] == names["python"] == "ok"
+    assert names["embedder"] == names["domains"] == names["store"] == names["python"] == "ok"
     assert "正常" in desk.call("doctor", "--lang", "zh").out
 
 
@@ -226,6 +226,26 @@ def test_doctor_blames_the_damaged_store_and_nothing_else(tmp_path: Path) -> Non
     assert called.code == 1
     assert [line.split()[1] for line in failed] == ["store"]
     assert "Move the file away" in failed[0]
+
+
+@pytest.mark.parametrize(
+    ("lang", "failed", "said"),
+    [
+        ("en", "FAILED", "Domain 'zoo.otters': the field `names` is missing."),
+        ("zh", "失败", "知识域 'zoo.otters'：缺少字段 `names`。"),
+    ],
+)
+def test_doctor_blames_a_faulty_file_of_domains_and_nothing_else(
+    tmp_path: Path, lang: str, failed: str, said: str
+) -> None:
+    texts = {"en": "x", "zh": "x"}
+    record = {"id": "zoo.otters", "descriptions": texts}
+    (tmp_path / "domains.json").write_text(json.dumps([record]), encoding="utf-8")
+    called = call("doctor", "--lang", lang, home=tmp_path)
+    lines = [line for line in called.out.splitlines() if line.startswith(failed)]
+    assert called.code == 1
+    assert [line.split()[1] for line in lines] == ["domains"]
+    assert said in lines[0]
 
 
 @pytest.mark.parametrize("command", [("plan",), ("run", "--approve")])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agents.models.embedders import UseEmbedder
+from masks.errors import RegistryError
 from masks.ports import Embedder
 from orchestrator.interfaces.cli.bodies.editing import editor_command
 from orchestrator.interfaces.cli.exit_codes import ExitCode
@@ -136,8 +137,10 @@ def _embedder(session: Session) -> Iterator[Check]:
             f"{embedder.name} {embedder.version}, {embedder.dimension} d, {time.monotonic() - began:.1f} s"
         )
     except (ImportError, OSError, ValueError) as error:
+        # What others say ends with a full stop, or does not.
+        said = str(error).rstrip(".。")
         found = session.pick(
-            f"can't be used: {error}; install maskgrad again", f"无法使用：{error}；请重新安装 maskgrad"
+            f"can't be used: {said}; install maskgrad again", f"无法使用：{said}；请重新安装 maskgrad"
         )
         yield Check(name="embedder", verdict="failed", found=found)
         return
@@ -156,11 +159,20 @@ _ALIKE: Final = 0.5
 
 
 def _embedder_of(session: Session) -> Embedder:
-    """Return the workshop's embedder; a store that can't be opened has a check of its own and is not its fault."""
+    """Return the workshop's embedder; a store or domains that can't be read have checks of their own."""
     try:
         return session.shop().embedder
-    except StoreError:
+    except (StoreError, RegistryError):
         return UseEmbedder()
+
+
+def _domains(session: Session) -> Iterator[Check]:
+    try:
+        count = len(session.registry.leaves)
+    except RegistryError as error:
+        yield Check(name="domains", verdict="failed", found=error.message(session.lang))
+        return
+    yield Check(name="domains", verdict="ok", found=session.pick(f"{count} domains", f"{count} 个知识域"))
 
 
 def _store(session: Session) -> Iterator[Check]:
@@ -202,6 +214,7 @@ _STEPS: Final[tuple[Callable[[Session], Iterator[Check]], ...]] = (
     _python,
     _packages,
     _embedder,
+    _domains,
     _store,
     _surroundings,
 )
