@@ -27,7 +27,7 @@ from orchestrator.shell import executor, wiring
 from orchestrator.shell.attempt_graph import CONTEXT, attempt, build_attempt_graph
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
-from orchestrator.shell.store.attempt_saver import AttemptSaver
+from orchestrator.shell.store.attempt_checkpoints import AttemptCheckpoints
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.verification.levels import StandardVerifier
 
@@ -217,7 +217,7 @@ def _with_graph(graph: BareGraph | DirectGraph) -> AbstractContextManager[object
     """Attempts run through `graph`, and keep no checkpoint."""
     stack = ExitStack()
     stack.enter_context(_replaced(wiring, "build_attempt_graph", lambda _: graph))
-    stack.enter_context(_replaced(AttemptSaver, "keep", lambda *_: None))
+    stack.enter_context(_replaced(AttemptCheckpoints, "keep", lambda *_: None))
     return stack
 
 

@@ -1,9 +1,8 @@
 """The LangGraph graph that executes one attempt of a sub-task: work on it, then check what was made.
 
 Compiled once per executor. Between the stages the worker's result is kept as a checkpoint of LangGraph's, so that a
-crash during the check does not repeat the work; LangGraph itself keeps what an attempt leaves that stops. The state
-holds JSON only; everything that can act (worker, broker, detector, verifier) comes in through the context and is never
-checkpointed.
+crash during the check does not repeat the work. The state holds JSON only; everything that can act (worker, broker,
+detector, verifier) comes in through the context and is never checkpointed.
 
     attempt   from the beginning: work, keep the result, check
     check     from a result that another process left

@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,7 +65,6 @@ from orchestrator.shell.journal import JournalBroken
 from orchestrator.shell.leak_scan import LeakScan, LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import AttemptKey, Clock
-from orchestrator.shell.store.attempt_saver import NEW_THREAD
 from orchestrator.shell.store.checkpoint_json import encoded
 from orchestrator.shell.store.errors import NotStorable, StoreError
 from orchestrator.shell.store.rows import AttemptThread
@@ -84,8 +83,8 @@ _LOG: Final = logging.getLogger(__name__)
 class Threads(Protocol):
     """Keeps checkpoints of attempts, and carries an unfinished attempt's newest one over to a new epoch."""
 
-    async def take_over(self, source: str, target: str) -> int:
-        """Carry the newest checkpoint over and return how many were carried, 0 when there was none."""
+    async def take_over(self, sources: Sequence[str], target: str) -> bool:
+        """Carry over what was kept last under `sources`, newest first; False when there is nothing."""
         ...
 
     def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
@@ -116,6 +115,7 @@ class AttemptRunner:
         self,
         *,
         graph: AttemptGraph,
+        resumed: AttemptGraph,
         threads: Threads,
         artefacts: Artefacts,
         worker_for: Callable[[AgentSpec], Worker],
@@ -127,6 +127,7 @@ class AttemptRunner:
         clock: Clock,
     ) -> None:
         self._graph = graph
+        self._resumed = resumed
         self._threads = threads
         self._artefacts = artefacts
         self._worker_for = worker_for
@@ -171,33 +172,22 @@ class AttemptRunner:
         thread = attempt_thread(job, job.epoch)
         context = self._context(job, thread)
         config: Any = {
-            "configurable": {"thread_id": thread, NEW_THREAD: True, CONTEXT: context},
+            "configurable": {"thread_id": thread, CONTEXT: context},
             "recursion_limit": RECURSION_LIMIT,
             # One of its own, or LangChain looks for tracing services in the environment: what an attempt reads and
             # makes leaves this machine through granted tools and the agent's model only.
             "callbacks": AsyncCallbackManager(handlers=[]),
         }
-        start: Literal[True] | None = True
-        if job.previous_epoch is not None and await self._take_over(job, job.previous_epoch, thread):
-            del config["configurable"][NEW_THREAD]
-            if await self._left_off(config):
-                start = None
-            else:
-                config["configurable"][NEW_THREAD] = True
-        # What stands between the stages is kept by the attempt itself: see `checkpoint_after_work`.
-        await self._graph.ainvoke(start, config, durability="exit", version="v2")
+        # What executors of earlier epochs left; each may have died before or after it carried it over.
+        left = [attempt_thread(job, epoch) for epoch in range(job.epoch - 1, 0, -1)]
+        if job.previous_epoch is None or not (
+            await self._threads.take_over(left, thread) and await self._left_off(config)
+        ):
+            await self._graph.ainvoke(True, config, version="v2")
+        else:
+            await self._resumed.ainvoke(None, config, durability="exit", version="v2")
         assert context.finished is not None, "an attempt ends with its check"
         return context.finished
-
-    async def _take_over(self, job: AttemptJob, since: int, thread: str) -> bool:
-        """Carry the newest checkpoint that executors of the epochs from `since` on left; False when there is none.
-
-        One that died soon after it had carried it over may not have got its own start of the attempt into the log.
-        """
-        for epoch in range(job.epoch - 1, since - 1, -1):
-            if await self._threads.take_over(attempt_thread(job, epoch), thread):
-                return True
-        return False
 
     async def _left_off(self, config: Any) -> bool:
         """Tell whether there is something to go on with at the checkpoint of `config`.
@@ -206,7 +196,7 @@ class AttemptRunner:
         the attempt starts anew, with the results of its calls from the log.
         """
         try:
-            snapshot = await self._graph.aget_state(config)
+            snapshot = await self._resumed.aget_state(config)
             kept = snapshot.values.get(RESULT_CHANNEL)
             if kept is not None:
                 WORK_RESULT.validate_json(kept)

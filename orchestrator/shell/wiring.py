@@ -34,7 +34,7 @@ from masks.leaks.labels import DomainLabeller
 from masks.ports import Embedder
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
-from orchestrator.shell.attempt_graph import FINISHED_CHANNEL, build_attempt_graph
+from orchestrator.shell.attempt_graph import build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
@@ -48,7 +48,8 @@ from orchestrator.shell.material import label_of, note_tools
 from orchestrator.shell.ports import Clock, Ids
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, SharedDispatcher
 from orchestrator.shell.settings import Settings
-from orchestrator.shell.store.attempt_saver import AttemptSaver
+from orchestrator.shell.store.attempt_checkpoints import AttemptCheckpoints
+from orchestrator.shell.store.checkpointer import StoreCheckpointer
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.rows import Lease
@@ -174,10 +175,12 @@ class Workshop:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
-        saver = AttemptSaver(engine.writer, journal.ride, last=FINISHED_CHANNEL)
+        checkpointer = StoreCheckpointer(engine.writer)
         runner = AttemptRunner(
-            graph=build_attempt_graph(saver),
-            threads=saver,
+            # A new attempt has nothing to load, and keeps what there is to keep itself.
+            graph=build_attempt_graph(None),
+            resumed=build_attempt_graph(checkpointer),
+            threads=AttemptCheckpoints(checkpointer, journal.ride),
             artefacts=self.store,
             worker_for=self.worker_for or self._worker,
             chat_for=self.chat_for,

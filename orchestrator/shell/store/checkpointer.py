@@ -49,18 +49,25 @@ class StoreCheckpointer(BaseCheckpointSaver[int]):
         """Return this saver: it restores no classes, so there are none to allow."""
         return self
 
-    async def take_over(self, source: str, target: str) -> int:
-        """Carry the newest checkpoint of a thread to the thread of the next epoch and delete the old thread.
+    async def take_over(self, sources: Sequence[str], target: str) -> int:
+        """Carry the newest checkpoint of the first of `sources` that has one to `target`, and delete all `sources`.
 
-        Both happen in one transaction. Returns how many checkpoints were carried: 0 means that nothing was kept.
+        All in one transaction. Returns how many checkpoints were carried: 0 means that nothing was kept.
         """
 
         def carried(writes: StoreWrites) -> int:
-            copied = writes.copy_thread(source, target, newest_only=True)
-            writes.delete_thread(source)
+            copied = 0
+            for source in sources:
+                copied = copied or writes.copy_thread(source, target, newest_only=True)
+                writes.delete_thread(source)
             return copied
 
         return await self._writer.write(carried)
+
+    def row_of(self, thread: str, checkpoint: Checkpoint) -> CheckpointRow:
+        """Return the row of the first checkpoint of a thread. Raises `NotStorable`."""
+        config: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        return self._row(config, checkpoint, {"source": "loop", "step": 0, "parents": {}}, {})
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that `config` names, the newest of its thread without an id, None if there is none."""

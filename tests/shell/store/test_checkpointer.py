@@ -81,7 +81,7 @@ async def test_an_attempt_goes_on_after_its_last_stage_in_the_next_epoch(saver: 
     graph = stages.graph(saver)
     with pytest.raises(RuntimeError, match="stopped here"):
         await graph.ainvoke({}, config(thread(1)))
-    assert await saver.take_over(thread(1), thread(2)) == 1
+    assert await saver.take_over([thread(1)], thread(2)) == 1
     stages.fails = False
     assert (await graph.aget_state(config(thread(2)))).next == ("check",)
     result = await graph.ainvoke(None, config(thread(2)))
@@ -91,7 +91,7 @@ async def test_an_attempt_goes_on_after_its_last_stage_in_the_next_epoch(saver: 
 
 
 async def test_nothing_to_take_over_is_zero(saver: StoreCheckpointer) -> None:
-    assert await saver.take_over(thread(1), thread(2)) == 0
+    assert await saver.take_over([thread(1)], thread(2)) == 0
 
 
 async def test_an_interrupt_is_answered_by_its_id_in_another_process(
