@@ -216,7 +216,7 @@ def _without_langgraph() -> AbstractContextManager[object]:
 def _with_graph(graph: BareGraph | DirectGraph) -> AbstractContextManager[object]:
     """Attempts run through `graph`, and keep no checkpoint."""
     stack = ExitStack()
-    stack.enter_context(_replaced(wiring, "build_attempt_graph", lambda _: graph))
+    stack.enter_context(_replaced(wiring, "build_attempt_graph", lambda: graph))
     stack.enter_context(_replaced(AttemptCheckpoints, "keep", lambda *_: None))
     return stack
 

@@ -57,6 +57,15 @@ RESULT_CHANNEL: Final = "result"
 FINISHED_CHANNEL: Final = "finished"
 """Set after the check. What the attempt came to is in the context, and in the event that ends the attempt."""
 
+FROM_THE_BEGINNING: Final = {START_CHANNEL: True}
+"""The input of a new attempt."""
+
+
+def from_result(text: str) -> dict[str, str]:
+    """Return the input of an attempt whose result is there, as JSON text, and waits for its check."""
+    return {RESULT_CHANNEL: text}
+
+
 AttemptGraph = Pregel[Any, Any, Any, Any]
 
 
@@ -110,8 +119,11 @@ class AttemptContext:
     """Set by the check."""
 
 
-def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
-    """Return the graph; each attempt runs it on a thread of its own, with any input and its context in `CONTEXT`."""
+def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None = None) -> AttemptGraph:
+    """Return the graph; an attempt runs it with `FROM_THE_BEGINNING` or `from_result`, its context in `CONTEXT`.
+
+    Attempts need no `saver`: a new one has nothing to load and keeps what there is to keep itself.
+    """
     return Pregel(
         nodes={
             ATTEMPT: _node(attempt, START_CHANNEL),
@@ -122,7 +134,7 @@ def build_attempt_graph(saver: BaseCheckpointSaver[Any] | None) -> AttemptGraph:
             RESULT_CHANNEL: LastValue(str),
             FINISHED_CHANNEL: LastValue(bool),
         },
-        input_channels=START_CHANNEL,
+        input_channels=[START_CHANNEL, RESULT_CHANNEL],
         output_channels=FINISHED_CHANNEL,
         checkpointer=saver,
         name="attempt",

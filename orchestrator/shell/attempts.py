@@ -41,8 +41,8 @@ from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
     CONTEXT,
+    FROM_THE_BEGINNING,
     RECURSION_LIMIT,
-    RESULT_CHANNEL,
     WORK_RESULT,
     AttemptContext,
     AttemptGraph,
@@ -50,6 +50,7 @@ from orchestrator.shell.attempt_graph import (
     FinishedAttempt,
     Made,
     checkpoint_after_work,
+    from_result,
 )
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending, deadline_reached
 from orchestrator.shell.check_threads import CheckThreads
@@ -83,8 +84,8 @@ _LOG: Final = logging.getLogger(__name__)
 class Threads(Protocol):
     """Keeps checkpoints of attempts, and carries an unfinished attempt's newest one over to a new epoch."""
 
-    async def take_over(self, sources: Sequence[str], target: str) -> bool:
-        """Carry over what was kept last under `sources`, newest first; False when there is nothing."""
+    async def take_over(self, sources: Sequence[str], target: str) -> str | None:
+        """Carry over the result that was kept last under `sources`, newest first, and return it; `None` without one."""
         ...
 
     def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
@@ -115,7 +116,6 @@ class AttemptRunner:
         self,
         *,
         graph: AttemptGraph,
-        resumed: AttemptGraph,
         threads: Threads,
         artefacts: Artefacts,
         worker_for: Callable[[AgentSpec], Worker],
@@ -127,7 +127,6 @@ class AttemptRunner:
         clock: Clock,
     ) -> None:
         self._graph = graph
-        self._resumed = resumed
         self._threads = threads
         self._artefacts = artefacts
         self._worker_for = worker_for
@@ -178,33 +177,28 @@ class AttemptRunner:
             # makes leaves this machine through granted tools and the agent's model only.
             "callbacks": AsyncCallbackManager(handlers=[]),
         }
-        # What executors of earlier epochs left; each may have died before or after it carried it over.
-        left = [attempt_thread(job, epoch) for epoch in range(job.epoch - 1, 0, -1)]
-        if job.previous_epoch is None or not (
-            await self._threads.take_over(left, thread) and await self._left_off(config)
-        ):
-            await self._graph.ainvoke(True, config, version="v2")
-        else:
-            await self._resumed.ainvoke(None, config, durability="exit", version="v2")
+        text = None if job.previous_epoch is None else await self._left_off(job, thread)
+        start = FROM_THE_BEGINNING if text is None else from_result(text)
+        await self._graph.ainvoke(start, config, version="v2")
         assert context.finished is not None, "an attempt ends with its check"
         return context.finished
 
-    async def _left_off(self, config: Any) -> bool:
-        """Tell whether there is something to go on with at the checkpoint of `config`.
+    async def _left_off(self, job: AttemptJob, thread: str) -> str | None:
+        """Carry over the result that executors of earlier epochs left, and return it as JSON text; `None` without one.
 
         One that can't be read (damaged, or another version's) is a cache that is lost, and no failure of the worker's:
         the attempt starts anew, with the results of its calls from the log.
         """
+        # Each of them may have died before or after it carried the result over.
+        left = [attempt_thread(job, epoch) for epoch in range(job.epoch - 1, 0, -1)]
         try:
-            snapshot = await self._resumed.aget_state(config)
-            kept = snapshot.values.get(RESULT_CHANNEL)
-            if kept is not None:
-                WORK_RESULT.validate_json(kept)
+            text = await self._threads.take_over(left, thread)
+            if text is not None:
+                WORK_RESULT.validate_json(text)
         except (ValueError, TypeError, LookupError, AttributeError) as error:
-            thread = config["configurable"]["thread_id"]
             _LOG.warning("the checkpoint of %r can't be read, its attempt starts anew: %s", thread, error)
-            return False
-        return bool(snapshot.next)
+            return None
+        return text
 
     def _context(self, job: AttemptJob, own_thread: str) -> AttemptContext:
         orders = _Orders(job, self)

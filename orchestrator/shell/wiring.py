@@ -34,7 +34,7 @@ from masks.leaks.labels import DomainLabeller
 from masks.ports import Embedder
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
-from orchestrator.shell.attempt_graph import build_attempt_graph
+from orchestrator.shell.attempt_graph import RESULT_CHANNEL, build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
@@ -175,12 +175,11 @@ class Workshop:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
-        checkpointer = StoreCheckpointer(engine.writer)
         runner = AttemptRunner(
-            # A new attempt has nothing to load, and keeps what there is to keep itself.
-            graph=build_attempt_graph(None),
-            resumed=build_attempt_graph(checkpointer),
-            threads=AttemptCheckpoints(checkpointer, journal.ride),
+            graph=build_attempt_graph(),
+            threads=AttemptCheckpoints(
+                StoreCheckpointer(engine.writer), journal.ride, channel=RESULT_CHANNEL
+            ),
             artefacts=self.store,
             worker_for=self.worker_for or self._worker,
             chat_for=self.chat_for,

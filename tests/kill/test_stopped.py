@@ -27,7 +27,18 @@ from tests.kill.victims import W5
 
 START = 1_700_000_000.0
 RUN = RunId("r-1")
-VICTIM = W5(seed=4, nodes=8, median_s=0.001, failing=0.1, searching=True, asking=True, hurry=50.0)
+PATIENT = "n2"
+"""A sub-task that surely comes to a checkpoint; most end so soon that theirs is never written."""
+VICTIM = W5(
+    seed=4,
+    nodes=8,
+    median_s=0.001,
+    failing=0.1,
+    searching=True,
+    asking=True,
+    patient=frozenset({PATIENT}),
+    hurry=50.0,
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +83,8 @@ class Scene:
         AtEvent(type="attempt.started", edge="after"),
         AtEvent(type="request.answered", edge="before"),
         AtEvent(type="run.ended", edge="before"),
-        AtCheckpoint(edge="before"),
-        AtCheckpoint(edge="after"),
+        AtCheckpoint(node=PATIENT, edge="before"),
+        AtCheckpoint(node=PATIENT, edge="after"),
         AtCommit(number=3, edge="after"),
     ],
     ids=lambda when: f"{type(when).__name__} {when.edge} {getattr(when, 'type', '')}".rstrip(),

@@ -14,11 +14,13 @@ from langgraph.pregel import NodeBuilder, Pregel
 from agents.results import WorkOutput, WorkResult
 from orchestrator.shell.attempt_graph import (
     CONTEXT,
+    FROM_THE_BEGINNING,
     WORK_RESULT,
     AttemptContext,
     Made,
     build_attempt_graph,
     checkpoint_after_work,
+    from_result,
 )
 
 
@@ -124,6 +126,14 @@ async def test_a_new_attempt_keeps_its_result_before_it_is_checked() -> None:
     attempt = Attempt()
     config: Any = {"configurable": {"thread_id": "new", CONTEXT: attempt.context()}}
     with pytest.raises(Stopped):
-        await build_attempt_graph(None).ainvoke(True, config, version="v2")
+        await build_attempt_graph().ainvoke(FROM_THE_BEGINNING, config, version="v2")
     assert attempt.ran == ["work", "check"]
     assert attempt.kept == [attempt.made.text]
+
+
+async def test_a_result_that_is_there_is_checked_and_not_made_again() -> None:
+    attempt = Attempt()
+    config: Any = {"configurable": {"thread_id": "left", CONTEXT: attempt.context()}}
+    with pytest.raises(Stopped):
+        await build_attempt_graph().ainvoke(from_result(attempt.made.text), config, version="v2")
+    assert (attempt.ran, attempt.kept) == (["check"], [])

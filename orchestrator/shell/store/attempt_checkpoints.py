@@ -22,9 +22,11 @@ class AttemptCheckpoints:
     So they are committed in order with the events, all or nothing, and what the store refuses breaks the run's journal.
     """
 
-    def __init__(self, checkpointer: StoreCheckpointer, ride: Ride) -> None:
+    def __init__(self, checkpointer: StoreCheckpointer, ride: Ride, *, channel: str) -> None:
+        """Return the checkpoints of attempts whose result stands in `channel`."""
         self._checkpointer = checkpointer
         self._ride = ride
+        self._channel = channel
 
     def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
         """Queue the first checkpoint of a thread; it is made when it is written, if it ever is.
@@ -33,9 +35,13 @@ class AttemptCheckpoints:
         """
         self._ride(thread, lambda writes: writes.put_checkpoint(self._checkpointer.row_of(thread, make())))
 
-    async def take_over(self, sources: Sequence[str], target: str) -> bool:
-        """Carry what was kept last under `sources`, newest first, to `target`; False when there is nothing.
+    async def take_over(self, sources: Sequence[str], target: str) -> str | None:
+        """Carry what was kept last under `sources`, newest first, to `target`, and return its channel `channel`.
 
-        `sources` are deleted, in the same transaction.
+        `sources` are deleted, in the same transaction. `None` when there is nothing. Raises `NotStorable`, `KeyError`
+        and `TypeError` for a checkpoint that this program can't have written.
         """
-        return bool(await self._checkpointer.take_over(sources, target))
+        if not await self._checkpointer.take_over(sources, target):
+            return None
+        found = self._checkpointer.get_tuple({"configurable": {"thread_id": target}})
+        return None if found is None else str(found.checkpoint["channel_values"][self._channel])

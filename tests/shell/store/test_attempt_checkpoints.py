@@ -59,7 +59,7 @@ async def test_a_result_is_kept_with_the_next_events_and_made_then(saver: StoreC
         made.append("made")
         return checkpoint_after_work("草稿")
 
-    AttemptCheckpoints(saver, riding.ride).keep(thread(1), make)  # type: ignore[arg-type]
+    AttemptCheckpoints(saver, riding.ride, channel=RESULT_CHANNEL).keep(thread(1), make)  # type: ignore[arg-type]
     assert [name for name, _ in riding.queued] == [thread(1)]
     assert (made, kept_text(saver, 1)) == ([], None)
     riding.written(saver._store)
@@ -72,7 +72,9 @@ async def test_a_journal_that_broke_says_so_at_once(saver: StoreCheckpointer) ->
         raise StaleLease(thread.partition("/")[0], 1, 2)
 
     with pytest.raises(StaleLease):
-        AttemptCheckpoints(saver, refuse).keep(thread(1), lambda: checkpoint_after_work("x"))
+        AttemptCheckpoints(saver, refuse, channel=RESULT_CHANNEL).keep(
+            thread(1), lambda: checkpoint_after_work("x")
+        )
 
 
 @pytest.mark.parametrize(
@@ -82,10 +84,10 @@ async def test_the_newest_that_any_executor_left_is_taken_over_and_all_of_theirs
     saver: StoreCheckpointer, kept: dict[int, str], expected: str | None
 ) -> None:
     riding = Riding()
-    checkpoints = AttemptCheckpoints(saver, riding.ride)
+    checkpoints = AttemptCheckpoints(saver, riding.ride, channel=RESULT_CHANNEL)
     for epoch, text in kept.items():
         checkpoints.keep(thread(epoch), lambda text=text: checkpoint_after_work(text))  # type: ignore[misc]
     riding.written(saver._store)
     found = await checkpoints.take_over([thread(2), thread(1)], thread(3))
-    assert (found, kept_text(saver, 3)) == (expected is not None, expected)
+    assert (found, kept_text(saver, 3)) == (expected, expected)
     assert {row.thread for row in saver._store.checkpoints()} <= {thread(3)}
