@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,8 +25,6 @@ from graphs.plan import Plan
 from orchestrator.core.events import (
     AttemptStarted,
     AttemptVerified,
-    Event,
-    ExecutorTookOver,
     RequestOpened,
     RunPaused,
 )
@@ -35,9 +33,12 @@ from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import RunState
 from orchestrator.run import post_control
 from orchestrator.shell.journal import Listener
+from orchestrator.shell.ports import AttemptKey
+from orchestrator.shell.scheduler import RunDispatcher
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.ports import Operation, Outcome
 from orchestrator.shell.store.sqlite_store import SqliteStore
+from orchestrator.shell.turns import Entry
 from tests.core.builders import SOLO, n, plan, proposal
 from tests.flows.crashes import Crash, crash_at
 from tests.flows.stage import EVERY, ROWS, NoteFolder, Script, says, set_stage, written
@@ -97,58 +98,38 @@ async def settled(condition: Callable[[], bool]) -> None:
 
 
 @dataclass
-class Interleaved:
-    """The logs of several runs as they came to be, in one order."""
+class Turns:
+    """Whose attempts stood in line and whose were started, in the order in which it happened."""
 
-    plans: Mapping[RunId, Plan]
-    events: list[tuple[RunId, Event]] = field(default_factory=list)
+    waiting: dict[RunId, set[AttemptKey]] = field(default_factory=dict)
+    behind: Counter[RunId] = field(default_factory=Counter)
+    """Starts of other runs since a run that waits was served last."""
+    worst: Counter[RunId] = field(default_factory=Counter)
 
-    def listener(self, run: RunId) -> Listener:
-        return lambda event, _: self.events.append((run, event))
+    def watch(self, patch: pytest.MonkeyPatch) -> None:
+        """Look on at the dispatcher from here on."""
+        add, start = RunDispatcher._add, RunDispatcher._start
 
-    def overtaken(self) -> Counter[RunId]:
-        """How many starts of other runs there were at most between two of a run that had something to start."""
-        ready = {run: _Ready(work) for run, work in self.plans.items()}
-        behind: Counter[RunId] = Counter()
-        worst: Counter[RunId] = Counter()
-        for run, event in self.events:
-            body = event.body
-            if isinstance(body, AttemptStarted):
-                ready[run].names.discard(str(body.node))
-                behind[run] = 0
-                for other in ready:
-                    if other != run and ready[other].names:
-                        behind[other] += 1
-                        worst[other] = max(worst[other], behind[other])
-            elif isinstance(body, AttemptVerified):
-                ready[run].accept(str(body.node))
-            elif isinstance(body, ExecutorTookOver):
-                ready[run].begin()
-            for name, others in ready.items():
-                if not others.names:
-                    behind[name] = 0
-        return worst
+        def added(view: RunDispatcher, entry: Entry) -> None:
+            self.waiting.setdefault(view._run, set()).add(entry.ticket.key)
+            add(view, entry)
 
+        def begun(view: RunDispatcher, entry: Entry, run: Callable[[], Awaitable[None]]) -> None:
+            self._served(view._run, entry.ticket.key)
+            start(view, entry, run)
 
-class _Ready:
-    """The sub-tasks of a plan whose inputs are there and that have not started."""
+        patch.setattr(RunDispatcher, "_add", added)
+        patch.setattr(RunDispatcher, "_start", begun)
 
-    def __init__(self, work: Plan) -> None:
-        self.names: set[str] = set()
-        self._missing = {str(task.id): 0 for task in work.subtasks}
-        self._children: dict[str, list[str]] = {name: [] for name in self._missing}
-        for edge in work.dependencies:
-            self._missing[str(edge.target)] += 1
-            self._children[str(edge.source)].append(str(edge.target))
-
-    def begin(self) -> None:
-        self.names = {name for name, missing in self._missing.items() if not missing}
-
-    def accept(self, name: str) -> None:
-        for child in self._children[name]:
-            self._missing[child] -= 1
-            if not self._missing[child]:
-                self.names.add(child)
+    def _served(self, run: RunId, key: AttemptKey) -> None:
+        self.waiting[run].discard(key)
+        self.behind[run] = 0
+        for other, keys in self.waiting.items():
+            if other != run and keys:
+                self.behind[other] += 1
+                self.worst[other] = max(self.worst[other], self.behind[other])
+            elif not keys:
+                self.behind[other] = 0
 
 
 def deep() -> Plan:
@@ -244,7 +225,7 @@ def is_type(kind: str, node: str | None = None) -> Callable[[dict[str, Any]], bo
 
 
 async def test_two_runs_of_500_are_followed_and_answered_by_other_processes_and_neither_waits(
-    notes: NoteFolder, tmp_path: Path
+    notes: NoteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans = {RunId("r-1"): deep(), RunId("r-2"): wide()}
     assert [len(work.subtasks) for work in plans.values()] == [SIZE, SIZE]
@@ -256,11 +237,12 @@ async def test_two_runs_of_500_are_followed_and_answered_by_other_processes_and_
         (n("ask"), 1): REFUSES,
     }
     stage = set_stage(notes, script, store=store, in_flight=SLOTS)
-    together = Interleaved(plans)
+    turns = Turns()
+    turns.watch(monkeypatch)
     runs = [stage.approved(drafted(work)) for work in plans.values()]
     assert runs == list(plans)
-    tasks = [asyncio.ensure_future(stage.execute(run, listeners=[together.listener(run)])) for run in runs]
-    await settled(lambda: {run for run, _ in together.events} == set(runs))
+    tasks = [asyncio.ensure_future(stage.execute(run)) for run in runs]
+    await settled(lambda: set(turns.waiting) == set(runs))
 
     async with Watching.of(runs[0], tmp_path / "home") as one, Watching.of(runs[1], tmp_path / "home") as two:
         opened = await one.until(is_type("request.opened"))
@@ -287,11 +269,8 @@ async def test_two_runs_of_500_are_followed_and_answered_by_other_processes_and_
         assert [document["type"] for document in seen] == [event.body.type for event in log]
         verified = Counter(body.node for body in stage.bodies(run, AttemptVerified))
         assert (len(verified), set(verified.values())) == (SIZE, {1})
-    # By the dispatcher every other start is the other run's. What is in flight may wait for its commit before the
-    # start is recorded: that is at most all slots, before and after.
-    worst = together.overtaken()
-    assert set(worst) == set(runs), "both had work that waited while the other one started some"
-    assert max(worst.values()) <= 2 * SLOTS + 1
+    # Every other start is the other run's, as long as both have something in line.
+    assert turns.worst == dict.fromkeys(runs, 1)
     assert not [thread for thread in threading.enumerate() if thread.name == WRITER]
     store.close()
 
