@@ -229,8 +229,8 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     ),
     "pause": CommandHelp(
         does=(
-            "Ask the process that executes a run to start no further attempt.",
-            "请执行该运行的进程不再开始新的尝试。",
+            "Ask the process that executes a run to start no further attempt; it then waits for `maskgrad resume`.",
+            "请执行该运行的进程不再开始新的尝试；之后它会等待 `maskgrad resume`。",
         ),
         examples=("maskgrad pause r-7k2m9d",),
         parameters={"run": _RUN},

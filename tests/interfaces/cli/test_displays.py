@@ -15,14 +15,17 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from graphs.plan import NodeId
 from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.events import (
+    AttemptCancelled,
     AttemptStarted,
     AttemptVerified,
     Body,
     CallReturned,
     Event,
     RequestOpened,
+    RunContinued,
     RunPaused,
     SkippedFile,
     SourcesRead,
@@ -277,6 +280,34 @@ def test_time_goes_on_in_the_panel_while_nothing_happens_and_long_titles_are_cut
     scrolled = [line for line in err.getvalue().splitlines() if "Look into" in line]
     assert len(scrolled) == 1
     assert cell_len(scrolled[0]) <= width
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", f"paused; nothing runs. Waits for: maskgrad resume {RUN}; Ctrl-C ends this process"),
+        ("zh", f"已暂停；没有任何内容在运行。等待：maskgrad resume {RUN}；Ctrl-C 结束本进程"),
+    ],
+)
+def test_a_paused_run_that_came_to_a_stand_says_so_once(lang: Lang, said: str) -> None:
+    """Two sub-tasks are under way when the pause comes; the second to end is followed by the word, the first is not."""
+    run = Simulation(builders.proposal(builders.plan("a>c b>c")))
+    run.run()
+    event, state = next(pair for pair in states_of(run.log) if pair[1].counts.active == 2)
+    narrator, replayed, told = Narrator(lang, following=True), Narrator(lang), []
+    bodies: list[Body] = [
+        RunPaused(by="cli"),
+        *(AttemptCancelled(node=NodeId(name), generation=1, attempt=1) for name in "ab"),
+        RunContinued(by="cli"),
+        RunPaused(by="cli"),
+    ]
+    for seq, body in enumerate(bodies, event.seq + 1):
+        new = Event(seq=seq, ts="2026-01-01T00:00:00.000Z", body=body)
+        state = apply(state, new)
+        told.append([change.sentence for change in narrator.tell(new, state)].count(said))
+        assert said not in [change.sentence for change in replayed.tell(new, state)]
+    assert told == [0, 0, 1, 0, 1]
+    assert len(narrator.tell(new, state)) == 1, "it was said already"
 
 
 def test_a_pause_says_what_finishes_first_and_how_to_go_on() -> None:

@@ -24,10 +24,13 @@ from agents.workers.scripted import Answer
 from orchestrator.core.events import Event, RunPaused
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.runs import load, new_event
+from orchestrator.shell.store.errors import StoreBroken
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.rows import InboxMessage, Lease, StoredEvent
 from orchestrator.shell.store.sqlite_store import SqliteStore
+from orchestrator.shell.wiring import Workshop
 from tests.interfaces.cli.harness import REPOSITORY, Called, call, store_log
 from tests.interfaces.cli.logs import backtracked_log, reviewing_log
 from tests.interfaces.cli.shops import HashedEmbedder, scripted_shop, write_notes
@@ -387,6 +390,25 @@ def test_a_person_sees_a_line_before_anything_slow_is_loaded(
         text=True,
     )
     assert called.stdout.strip() == first
+
+
+@pytest.mark.parametrize("shown", ["plain", "log", "none"])
+def test_starting_is_said_before_anything_slow_is_loaded_in_a_pipe_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str
+) -> None:
+    run = store_log(tmp_path, RUN, reviewing_log())
+    token = call("show", run, "--json", home=tmp_path).data["approval"]
+    call("approve", token, home=tmp_path)
+
+    def opened(session: Session) -> Workshop:
+        del session
+        raise StoreBroken("runs.db", "stop here")
+
+    monkeypatch.setattr(Session, "shop", opened)
+    called = call("run", run, "--display", shown, home=tmp_path)
+    expected = [] if shown == "none" else [f"starting {run} …"]
+    assert [line for line in called.err.splitlines() if "…" in line] == expected
+    assert "stop here" in called.err
 
 
 def test_nobody_at_a_terminal_no_sign_of_life(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def pause(session: Session, run: str) -> Result:
         raise WrongState(run, status, wanted="executed by a process now", next_step=f"maskgrad {step} {run}")
     post_control(session.desk(), name, "pause", by=BY)
     note = session.pick(
-        f"asked; attempts under way are finished. Go on with: maskgrad resume {run}",
-        f"已请求；进行中的尝试会先完成。继续：maskgrad resume {run}",
+        f"asked; attempts under way will finish, then its process waits. Go on with: maskgrad resume {run}",
+        f"已请求；进行中的尝试会先完成，之后其进程等待。继续：maskgrad resume {run}",
     )
     return Result(data=run_document(state), notes=(note,))
 

@@ -61,7 +61,8 @@ def copy_run(session: Session, run: RunId) -> RunState:
 
 def execute_shown(session: Session, run: RunId) -> Result:
     """Execute a run with its progress shown; raises as `orchestrator.run.execute`."""
-    session.say_at_once(f"starting {run} …", f"正在启动 {run}……")
+    if session.invocation.display != "none":
+        session.talk(f"starting {run} …", f"正在启动 {run}……")
     from orchestrator.interfaces.cli.bodies.executing import execute_shown as really
 
     return really(session, run)

@@ -47,7 +47,7 @@ from orchestrator.core.events import (
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.report import confidence_words
 from orchestrator.core.requests import CHOICES, REASONS
-from orchestrator.core.state import RunState
+from orchestrator.core.state import ENDED, RunState
 from orchestrator.core.transition import ACTIVE
 from orchestrator.interfaces.cli.bodies.summaries import status_words
 from orchestrator.interfaces.cli.problems import Lang, pick
@@ -98,12 +98,22 @@ class Change:
 class Narrator:
     """Tells the changes of one run in order; it remembers why a sub-task was blocked, to name it as a cause."""
 
-    def __init__(self, lang: Lang) -> None:
+    def __init__(self, lang: Lang, *, following: bool = False) -> None:
+        """Return a narrator; one that is `following` also tells when a paused run has come to a stand."""
         self._lang = lang
+        self._following = following
+        self._stands = False
         self._blockages: dict[str, Blockage] = {}
 
     def tell(self, event: Event, state: RunState) -> tuple[Change, ...]:
         """Return what `event` changed; `state` is the state after it."""
+        changes = self._changes(event, state)
+        stood, self._stands = self._stands, state.paused and not state.counts.active
+        if self._following and self._stands and not stood and state.status not in ENDED:
+            return (*changes, self._standing(state))
+        return changes
+
+    def _changes(self, event: Event, state: RunState) -> tuple[Change, ...]:
         body = event.body
         if isinstance(body, BlockageClassified):
             self._blockages[body.node] = body.blockage
@@ -437,6 +447,16 @@ class Narrator:
             else f"已暂停；没有进行中的子任务。继续：{step}",
         )
         fields = (("run", "paused"), ("by", body.by), ("running", names), ("next", step))
+        return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
+
+    def _standing(self, state: RunState) -> Change:
+        """That a paused run waits: whoever executes or watches it would take the silence for work."""
+        step = f"maskgrad resume {state.run}"
+        said = self._pick(
+            f"paused; nothing runs. Waits for: {step}; Ctrl-C ends this process",
+            f"已暂停；没有任何内容在运行。等待：{step}；Ctrl-C 结束本进程",
+        )
+        fields = (("run", "paused"), ("running", "nothing"), ("next", step), ("end", "Ctrl-C"))
         return Change(fields=fields, sentence=one_line(said, _SENTENCE), weight="attention")
 
     def _state(self, status: str, sentence: str, **fields: object) -> Change:

@@ -46,7 +46,7 @@ class LineDisplay(NoDisplay):
     def __init__(self, streams: Streams, lang: Lang, *, stamped: bool, named: bool = False) -> None:
         """Return a display; `stamped` lines begin with time, run and number of the event, `named` ones with the run."""
         self._streams = streams
-        self._narrator = Narrator(lang)
+        self._narrator = Narrator(lang, following=True)
         self._stamped = stamped
         self._named = named
 

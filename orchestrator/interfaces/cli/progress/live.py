@@ -61,7 +61,7 @@ class LiveDisplay:
         self._lang = lang
         self._now = now
         self._began = now()
-        self._narrator = Narrator(lang)
+        self._narrator = Narrator(lang, following=True)
         self._rows: dict[NodeId, _Row] = {}
         self._state: RunState | None = None
         self._height = 1
