@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from agents.spec import AgentId
 from graphs.plan import NodeId, natural_key, plan_sha256
 from masks.vector import new_mask
 from orchestrator.core.events import (
@@ -79,6 +80,18 @@ class SameStart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MaskDifference:
+    """One number of an agent that is not the same in both runs, in hundredths."""
+
+    agent: AgentId
+    about: str
+    """The id of a domain, `threshold.main` or `threshold.background`."""
+    first: int | None
+    """`None`: the first run has no such agent."""
+    second: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
     """What came of one sub-task in one run."""
 
@@ -127,6 +140,8 @@ class RunFacts:
     seq: int
     status: RunStatus
     """The outcome, of a run that ended."""
+    sources_read: bool
+    """A run that was never executed has read none yet; then `SameStart.sources` says nothing about them."""
     gaps: tuple[str, ...]
     stopped: bool
     result: ContentDigest | None
@@ -141,6 +156,8 @@ class Comparison:
     first: RunFacts
     second: RunFacts
     same: SameStart
+    mask_differences: tuple[MaskDifference, ...]
+    """By agent, then domain, then threshold; none where a run has no proposal."""
     first_difference: FirstDifference | None
     """`None`: both decided the same about every sub-task."""
     nodes: tuple[NodeComparison, ...]
@@ -191,6 +208,7 @@ def compare_runs(
         first=facts[0],
         second=facts[1],
         same=_same_start(one, other),
+        mask_differences=_mask_differences(one.state.proposal, other.state.proposal),
         first_difference=_first_difference(one, other),
         nodes=_nodes(one, other),
         outcome_equal=_outcome(facts[0]) == _outcome(facts[1]),
@@ -205,6 +223,7 @@ def _facts_of(log: _Log) -> RunFacts:
         run=state.run,
         seq=state.seq,
         status=state.status,
+        sources_read=any(isinstance(event.body, SourcesRead) for event in log.events),
         gaps=state.gaps,
         stopped=state.stopped,
         result=state.result,
@@ -266,6 +285,36 @@ def _masks(proposal: Proposal) -> dict[str, Any]:
         str(agent.id): (agent.mask.values, proposal.thresholds_of(agent.id))
         for agent in proposal.roster.agents
     }
+
+
+def _mask_differences(one: Proposal | None, other: Proposal | None) -> tuple[MaskDifference, ...]:
+    if one is None or other is None:
+        return ()
+    left, right = _numbers_of_agents(one), _numbers_of_agents(other)
+    found = []
+    for agent in sorted(left.keys() | right.keys(), key=natural_key):
+        first, second = left.get(agent), right.get(agent)
+        names = {**(first or {}), **(second or {})}
+        for name in sorted(names, key=lambda name: (name in _THRESHOLDS, _THRESHOLDS.get(name, 0), name)):
+            # A domain that a mask does not list is at 0.
+            values = [None if numbers is None else numbers.get(name, 0) for numbers in (first, second)]
+            if values[0] != values[1]:
+                found.append(MaskDifference(agent=agent, about=name, first=values[0], second=values[1]))
+    return tuple(found)
+
+
+_THRESHOLDS: Final[Mapping[str, int]] = {"threshold.main": 1, "threshold.background": 2}
+"""The names of the thresholds among the numbers of an agent, with their order."""
+
+
+def _numbers_of_agents(proposal: Proposal) -> dict[AgentId, dict[str, int]]:
+    found = {}
+    for agent in proposal.roster.agents:
+        thresholds = proposal.thresholds_of(agent.id)
+        numbers = {str(domain): m100 for domain, m100 in agent.mask.values}
+        numbers |= {"threshold.main": thresholds.main, "threshold.background": thresholds.background}
+        found[agent.id] = numbers
+    return found
 
 
 def _nodes(one: _Log, other: _Log) -> tuple[NodeComparison, ...]:

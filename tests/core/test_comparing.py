@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from masks.bands import Thresholds
 from masks.gradient import set_leaf
 from orchestrator.core.claims import RootCause
 from orchestrator.core.comparing import (
@@ -21,13 +22,13 @@ from orchestrator.core.comparing import (
     SameStart,
     compare_runs,
 )
-from orchestrator.core.events import Event, RunCreated, RunEnded
+from orchestrator.core.events import Event, RunCreated, RunEnded, SourcesRead
 from orchestrator.core.ids import ContentDigest, RunId
 from orchestrator.core.proposal import Proposal
 from orchestrator.core.requests import Answer
 from orchestrator.core.transition import BrokenLog
 from tests.core import strategies
-from tests.core.builders import CONTRACTS, MEDICINE, failure, n, plan, proposal
+from tests.core.builders import A2, CONTRACTS, MEDICINE, failure, n, plan, proposal
 from tests.core.simulation import RUN, Simulation, fails, rejected
 
 OTHER = RunId("r-other")
@@ -144,6 +145,39 @@ def with_mask(draft: Proposal) -> Proposal:
 )
 def test_what_both_started_from(other: Proposal, differs: set[str]) -> None:
     assert differing_start(compared(log_of(), log_of(other)).same) == differs
+
+
+def numbers(one: Sequence[Event], other: Sequence[Event]) -> list[tuple[str, str, int | None, int | None]]:
+    found = compared(one, other).mask_differences
+    return [(each.agent, each.about, each.first, each.second) for each in found]
+
+
+def test_which_numbers_of_which_masks_differ_is_listed() -> None:
+    low = replace(DRAFT, agent_thresholds={A2: Thresholds(main=80, background=20)})
+    assert numbers(log_of(), log_of()) == []
+    # A domain that a mask does not list is at 0.
+    before = dict(DRAFT.roster.agents[0].mask.values).get(CONTRACTS, 0)
+    assert numbers(log_of(), log_of(with_mask(DRAFT))) == [("A1", CONTRACTS, before, 55)]
+    assert numbers(log_of(with_mask(DRAFT)), log_of()) == [("A1", CONTRACTS, 55, before)]
+    assert numbers(log_of(), log_of(low)) == [
+        ("A2", "threshold.main", 70, 80),
+        ("A2", "threshold.background", 30, 20),
+    ]
+    fewer = replace(DRAFT, roster=replace(DRAFT.roster, agents=DRAFT.roster.agents[:-1]))
+    gone = DRAFT.roster.agents[-1]
+    only_first = numbers(log_of(), log_of()[:1] + log_of(fewer)[1:2])
+    assert {(agent, second) for agent, _, _, second in only_first} == {(gone.id, None)}
+    assert numbers(log_of(), log_of()[:1]) == []
+
+
+def test_a_run_that_read_nothing_says_so() -> None:
+    read = log_of()
+    place = next(index for index, event in enumerate(read) if event.body.type == "proposal.approved") + 1
+    body = SourcesRead(documents=1, digest="0" * 64)
+    event = replace(read[place], body=body)
+    assert not compared(read, read).first.sources_read
+    found = compared([*read[:place], event], read[:place])
+    assert (found.first.sources_read, found.second.sources_read) == (True, False)
 
 
 def test_another_plan_has_sub_tasks_that_only_one_run_has() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from masks.domains import default_registry
+from orchestrator.core.events import SourcesRead
 from orchestrator.core.reducer import fold
 from orchestrator.interfaces.cli.bodies import watching
 from orchestrator.shell.runs import new_event
@@ -164,6 +166,44 @@ def test_compare_names_the_first_different_decision_and_what_came_of_it(tmp_path
     rows = {row.split()[0]: row for row in english.splitlines() if row.startswith("  ") and row.strip()}
     assert "attempts 1 | 2" in rows["b"]
     assert f"failures - | {classified.body.blockage.cls}" in rows["b"]  # type: ignore[union-attr]
+
+
+def test_compare_says_which_mask_value_differs_and_that_sources_are_not_read_yet(tmp_path: Path) -> None:
+    read, drafted = finished_log(), reviewing_log()
+    approved = next(event for event in read if event.body.type == "proposal.approved")
+    found = replace(read[approved.seq], body=SourcesRead(documents=1, digest="0" * 64))
+    store_log(tmp_path, "r-read22", [*read[: approved.seq], found])
+    store_log(tmp_path, "r-one222", drafted)
+    store_log(tmp_path, "r-two222", drafted)
+    assert call("masks", "set", "r-two222", "A1", "econ.finance", "1", home=tmp_path).code == 0
+    masks = {
+        lang: call("compare", "r-one222", "r-two222", "--lang", lang, home=tmp_path).out.splitlines()
+        for lang in ("en", "zh")
+    }
+    # reviewing_log gives A1 0.50 for econ.finance.
+    assert masks["en"][masks["en"].index("masks: A | B") + 1] == "  A1 econ.finance 0.50 | 1.00"
+    assert masks["zh"][masks["zh"].index("蒙版：A | B") + 1] == "  A1 econ.finance 0.50 | 1.00"
+    sources = {
+        (first, lang): call("compare", first, second, "--lang", lang, home=tmp_path).out.splitlines()
+        for first, second in (("r-read22", "r-one222"), ("r-one222", "r-read22"))
+        for lang in ("en", "zh")
+    }
+    assert "sources: not read yet in B" in sources["r-read22", "en"]
+    assert "sources: not read yet in A" in sources["r-one222", "en"]
+    assert "资料：B 尚未读取" in sources["r-read22", "zh"]
+    for (_, lang), lines in sources.items():
+        (another,) = [line for line in lines if line.startswith(("started from another", "起点不同"))]
+        assert {"en": "sources", "zh": "资料"}[lang] not in another
+
+
+def test_compare_in_chinese_uses_chinese_punctuation(tmp_path: Path) -> None:
+    store_log(tmp_path, "r-calm22", finished_log())
+    store_log(tmp_path, "r-rough2", backtracked_log())
+    for second in ("r-calm22", "r-rough2"):
+        lines = call("compare", "r-rough2", second, "--lang", "zh", home=tmp_path).out.splitlines()
+        # What is recorded is shown as it is: lines with a place in a log.
+        said = [line for line in lines if not re.match(r"  [AB]  #", line)]
+        assert not [line for line in said if re.search(r"[\u4e00-\u9fff]: |, ", line)]
 
 
 @pytest.mark.parametrize("runs", [("r-gone22", RUN), (RUN, "r-gone22")])

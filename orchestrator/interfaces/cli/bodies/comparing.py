@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from graphs.plan import NodeId
+from masks.bands import format_mask_value
 from orchestrator.core.comparing import (
     COMPARISON,
     BacktrackFacts,
     Comparison,
     Decision,
+    MaskDifference,
     NodeComparison,
     NodeFacts,
     RunFacts,
@@ -45,6 +47,12 @@ _FIELDS: Final[dict[str, tuple[str, str]]] = {
     "failures": ("failures", "失败类别"),
     "output": ("output", "产出"),
 }
+_THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
+    "threshold.main": ("main threshold", "主激活阈值"),
+    "threshold.background": ("background threshold", "背景阈值"),
+}
+_LISTED: Final = 20
+"""Numbers of masks that are shown to people; `--json` has all."""
 _DIGEST: Final = 12
 """Characters of a digest that are shown to people; `--json` has all."""
 
@@ -65,7 +73,9 @@ def _lines(found: Comparison, lang: Lang) -> list[str]:
         f"A  {first.run}  {status_words(first.status, lang)}  #{first.seq}",
         f"B  {second.run}  {status_words(second.status, lang)}  #{second.seq}",
         pick(lang, "started from the same: ", "起点相同：") + _start(found.same, True, lang),
-        pick(lang, "started from another: ", "起点不同：") + _start(found.same, False, lang),
+        pick(lang, "started from another: ", "起点不同：") + _start(_known(found), False, lang),
+        *_unread_lines(found, lang),
+        *_mask_lines(found, lang),
         *_difference_lines(found, lang),
         *_node_lines(found, lang),
         *_backtrack_lines(found, lang),
@@ -75,7 +85,40 @@ def _lines(found: Comparison, lang: Lang) -> list[str]:
 
 def _start(same: SameStart, wanted: bool, lang: Lang) -> str:
     names = [field.name for field in fields(same) if getattr(same, field.name) is wanted]
-    return ", ".join(pick(lang, *_START[name]) for name in names) or "-"
+    return pick(lang, ", ", "、").join(pick(lang, *_START[name]) for name in names) or "-"
+
+
+def _known(found: Comparison) -> SameStart:
+    """What differs for certain: sources that only one run has read may be the same."""
+    both = found.first.sources_read == found.second.sources_read
+    return found.same if both else replace(found.same, sources=True)
+
+
+def _unread_lines(found: Comparison, lang: Lang) -> list[str]:
+    if found.first.sources_read == found.second.sources_read:
+        return []
+    name = "B" if found.first.sources_read else "A"
+    return [pick(lang, f"sources: not read yet in {name}", f"资料：{name} 尚未读取")]
+
+
+def _mask_lines(found: Comparison, lang: Lang) -> list[str]:
+    different = found.mask_differences
+    if not different:
+        return []
+    lines = [
+        pick(lang, "masks: A | B", "蒙版：A | B"),
+        *(f"  {_mask(each, lang)}" for each in different[:_LISTED]),
+    ]
+    left = len(different) - _LISTED
+    if left > 0:
+        lines.append(pick(lang, f"  and {left} more: --json has all", f"  另有 {left} 项：--json 给出全部"))
+    return lines
+
+
+def _mask(each: MaskDifference, lang: Lang) -> str:
+    values = ["-" if m100 is None else format_mask_value(m100) for m100 in (each.first, each.second)]
+    about = pick(lang, *_THRESHOLDS[each.about]) if each.about in _THRESHOLDS else each.about
+    return f"{each.agent} {about} {values[0]} | {values[1]}"
 
 
 def _difference_lines(found: Comparison, lang: Lang) -> list[str]:
@@ -132,12 +175,12 @@ def _value(facts: NodeFacts, name: str, lang: Lang) -> str:
 
 def _backtrack_lines(found: Comparison, lang: Lang) -> list[str]:
     first, second = found.first.backtracks, found.second.backtracks
-    word = pick(lang, "backtracks", "回溯")
+    word = pick(lang, "backtracks: ", "回溯：")
     if found.backtracks_equal:
         same = pick(lang, "the same", "相同")
-        return [f"{word}: {len(first)}, {same}" if first else f"{word}: 0"]
+        return [f"{word}{len(first)}{pick(lang, ', ', '，')}{same}" if first else f"{word}0"]
     return [
-        f"{word}: {len(first)} | {len(second)}",
+        f"{word}{len(first)} | {len(second)}",
         *(f"  A  {_backtrack(each)}" for each in first),
         *(f"  B  {_backtrack(each)}" for each in second),
     ]
@@ -151,13 +194,13 @@ def _backtrack(each: BacktrackFacts) -> str:
 
 def _outcome_lines(found: Comparison, lang: Lang) -> list[str]:
     first, second = found.first, found.second
-    words = pick(lang, "outcome", "结局"), pick(lang, "result", "结果")
+    words = pick(lang, "outcome: ", "结局："), pick(lang, "result: ", "结果：")
     outcome = (
         pick(lang, "equal", "相同")
         if found.outcome_equal
         else f"{status_words(first.status, lang)} | {status_words(second.status, lang)}"
     )
-    lines = [f"{words[0]}: {outcome}"]
+    lines = [f"{words[0]}{outcome}"]
     if sorted(first.gaps) != sorted(second.gaps):
         lines += [f"  A  {gap}" for gap in _gaps(first, second, lang)]
         lines += [f"  B  {gap}" for gap in _gaps(second, first, lang)]
@@ -169,7 +212,7 @@ def _outcome_lines(found: Comparison, lang: Lang) -> list[str]:
         if first.result is not None and second.result is not None
         else pick(lang, "not delivered by both", "并非两者都有交付")
     )
-    return [*lines, f"{words[1]}: {verdict}  {digests}"]
+    return [*lines, f"{words[1]}{verdict}  {digests}"]
 
 
 def _gaps(facts: RunFacts, beside: RunFacts, lang: Lang) -> list[str]:

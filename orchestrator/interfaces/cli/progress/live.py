@@ -165,8 +165,8 @@ class LiveDisplay:
             (counts.skipped, "given up", "已放弃"),
         ]
         parts = [f"{pick(self._lang, en, zh)} {number}" for number, en, zh in words if number]
-        head = pick(self._lang, f"{total} sub-tasks", f"{total} 个子任务")
-        return Text(f"{head}: " + " · ".join(parts), style="bold", no_wrap=True, overflow="ellipsis")
+        head = pick(self._lang, f"{total} sub-tasks: ", f"{total} 个子任务：")
+        return Text(head + " · ".join(parts), style="bold", no_wrap=True, overflow="ellipsis")
 
 
 def _is_in_the_panel(event: Event, state: RunState) -> bool:
