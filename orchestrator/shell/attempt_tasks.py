@@ -18,7 +18,8 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import NodeState, RunState
 from orchestrator.core.transition import ACTIVE
-from orchestrator.shell.attempts import AttemptJob, Finished
+from orchestrator.shell.attempt_orders import AttemptJob
+from orchestrator.shell.attempts import Finished
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.ports import AttemptKey, Dispatcher, Ticket
 from orchestrator.shell.store.rows import AttemptThread

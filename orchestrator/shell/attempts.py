@@ -7,9 +7,9 @@ import json
 import logging
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from typing import Any, Final, Literal, Protocol
@@ -23,22 +23,17 @@ from agents.spec import AgentSpec
 from agents.tools.contract import BudgetExhausted
 from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
-from graphs.contract import Lang, TaskContract
-from graphs.plan import NodeId
+from graphs.contract import Lang
 from orchestrator.core.blockage import Failure
-from orchestrator.core.claims import Verification
-from orchestrator.core.closed_domains import closed_domain, with_closed_domains
 from orchestrator.core.events import (
     AttemptFailed,
     AttemptProduced,
     AttemptRejected,
     AttemptVerified,
-    Body,
 )
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of
 from orchestrator.core.proposal import base_agent
-from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import (
     CONTEXT,
     FROM_THE_BEGINNING,
@@ -52,25 +47,21 @@ from orchestrator.shell.attempt_graph import (
     checkpoint_after_work,
     from_result,
 )
+from orchestrator.shell.attempt_judgement import judge_attempt
+from orchestrator.shell.attempt_orders import AttemptJob, AttemptOrders, attempt_thread
 from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending, deadline_reached
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
-    check_broke,
-    domains_closed,
-    falsified,
     limit_reached,
     suppression_guard,
-    used_again,
 )
 from orchestrator.shell.journal import JournalBroken
-from orchestrator.shell.leak_scan import LeakScan, LeakScanner
+from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.outputs import Artefacts, OutputCache
-from orchestrator.shell.ports import AttemptKey, Clock
+from orchestrator.shell.ports import Clock
 from orchestrator.shell.store.checkpoint_json import encoded
 from orchestrator.shell.store.errors import NotStorable, StoreError
-from orchestrator.shell.store.rows import AttemptThread
-from orchestrator.verification.carried import with_carried_marks
-from orchestrator.verification.ports import CheckOrder, Verifier
+from orchestrator.verification.ports import Verifier
 
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
 
@@ -91,22 +82,6 @@ class Threads(Protocol):
     def keep(self, thread: str, make: Callable[[], Checkpoint]) -> None:
         """Queue a checkpoint, which is made when it is written."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptJob:
-    """One attempt as the executor hands it out."""
-
-    state: RunState
-    """As of the attempt's start."""
-    key: AttemptKey
-    epoch: int
-    previous_epoch: int | None
-    """Of the executor that left it unfinished, for an attempt that is gone on with."""
-    emit: Callable[[Body], None]
-    """Hands an event over to be recorded, without waiting."""
-    keep: Callable[[Any], ArtefactId]
-    """Keeps a JSON value together with the next event."""
 
 
 class AttemptRunner:
@@ -201,7 +176,7 @@ class AttemptRunner:
         return text
 
     def _context(self, job: AttemptJob, own_thread: str) -> AttemptContext:
-        orders = _Orders(job, self)
+        orders = AttemptOrders(job, self.output)
         node = job.state.node(job.key.node)
         worker = self._worker_for(orders.agent)
         spending = Spending(self._clock)
@@ -245,7 +220,7 @@ class AttemptRunner:
     def _examined(
         self,
         result: WorkResult,
-        orders: _Orders,
+        orders: AttemptOrders,
         blocked: tuple[str, ...],
         produced: Callable[[WorkResult], None],
     ) -> Examined:
@@ -300,137 +275,6 @@ class AttemptRunner:
         return AttemptVerified(**common)
 
 
-class _Orders:
-    """Builds the orders of one attempt from the state at its start."""
-
-    def __init__(self, job: AttemptJob, runner: AttemptRunner) -> None:
-        state = job.state
-        assert state.proposal is not None, "attempts exist for approved plans only"
-        assert state.index is not None, "attempts exist for approved plans only"
-        self._job = job
-        self._proposal = state.proposal
-        self._node = state.node(job.key.node)
-        self._subtask = state.index.subtask(job.key.node)
-        self._terminal = not state.index.successors(job.key.node)
-        self.agent = state.agent_of(job.key.node)
-        self._thresholds = self._proposal.thresholds_of(self.agent.id)
-        self._params = {**self._subtask.params, **dict(self._node.params.items())}
-        self.lang = state.proposal.goal.lang
-        self.required = self._subtask.required_domains
-        self.contract = state.proposal.contract
-        self._inputs: dict[NodeId, WorkOutput] = {}
-        self._verifications: dict[NodeId, Verification] = {}
-        for name in state.index.predecessors(job.key.node):
-            accepted = state.node(name).accepted
-            if state.node(name).status == "accepted" and accepted is not None:
-                self._inputs[name] = runner.output(accepted.output)
-                self._verifications[name] = accepted.verification
-        # Rarely any: all ancestors are looked at only where a person took something.
-        taken = state.index.ancestors(job.key.node) & set(state.taken_as_is) if len(state.taken_as_is) else ()
-        self._taken_as_is = {
-            name: runner.output(accepted.output)
-            for name in sorted(taken, key=state.index.rank)
-            if state.node(name).status == "accepted" and (accepted := state.node(name).accepted) is not None
-        }
-
-    def on(self, path: Literal[1, 2], guards: tuple[str, ...] = ()) -> WorkOrder:
-        """Return the worker's order on a path, with guards beyond those of repairs."""
-        return WorkOrder(
-            subtask=self._subtask,
-            agent=self.agent,
-            thresholds=self._thresholds,
-            path=path,
-            lang=self.lang,
-            inputs=self._inputs,
-            params=self._params,
-            guards=(*self._node.guards, *guards),
-            limits=self._proposal.contract.limits,
-        )
-
-    def how_far_checked(self, result: WorkResult) -> Hashable:
-        """Return what is known before a check of its level: a level takes many times what the one below takes."""
-        node = self._node
-        return node.forced_level, self._terminal, result.path, node.redone, bool(node.extended)
-
-    def check(self, result: WorkResult, scan: LeakScan) -> CheckOrder:
-        """Return the verifier's order for a result."""
-        state, key = self._job.state, self._job.key
-        triggers = (
-            *(("redo",) if self._node.redone else ()),
-            *(("mask_extended",) if self._node.extended else ()),
-        )
-        seed = state.created.run_seed if state.created else ""
-        return CheckOrder(
-            subtask=self._subtask,
-            contract=self._proposal.contract,
-            agent=self.agent,
-            thresholds=self._thresholds,
-            result=result,
-            leaks=scan.report,
-            inputs=self._inputs,
-            lang=self.lang,
-            seed=f"{state.sha256}|{seed}|{key.node}|{key.generation}|{key.attempt}",
-            terminal=self._terminal,
-            forced_level=self._node.forced_level,
-            triggers=triggers,
-            extended_domains=self._node.extended,
-            params=self._params,
-            verifications=self._verifications,
-            taken_as_is=self._taken_as_is,
-        )
-
-    def finalised(self, result: WorkResult) -> WorkResult:
-        """Return the result as it is kept.
-
-        With the leak marks of the inputs on the claims that it carries on (semantics 2), and the closed domains at the
-        questions that they keep open.
-        """
-        output = with_closed_domains(result, self.agent.mask, self.contract)
-        return replace(result, output=with_carried_marks(output, self._inputs.values()))
-
-
-def judge_attempt(
-    result: WorkResult,
-    scan: LeakScan,
-    verification: Verification,
-    required: frozenset[str],
-    contract: TaskContract,
-    lang: Lang,
-) -> Failure | None:
-    """Return why an attempt is not accepted, in `lang`, or `None`; leaks first, then the check (semantics 2 and 4)."""
-    if scan.necessary:
-        return Failure(
-            kind="domain_closed", message=domains_closed(scan.necessary, lang), domain=scan.necessary[0]
-        )
-    if scan.asked_for:
-        return Failure(
-            kind="domain_closed",
-            message=domains_closed(scan.asked_for, lang),
-            domain=scan.asked_for[0],
-            domain_tainted=True,
-        )
-    if scan.spontaneous:
-        return Failure(
-            kind="spontaneous_leak",
-            message=used_again(scan.spontaneous, lang),
-            domain=scan.spontaneous[0],
-        )
-    if verification.outcome == "not_verified":
-        return Failure(kind="not_verified", message=verification.error or check_broke(lang))
-    if verification.outcome == "structural_failure":
-        return Failure(kind="structure", message=_findings(verification, "structural"))
-    if verification.outcome == "falsified":
-        return Failure(
-            kind="falsified",
-            message=_falsifications(verification) or falsified(lang),
-            diagnosis=verification.diagnosis,
-        )
-    closed = closed_domain(result, required, contract)
-    if closed is None or closed.domain is None:
-        return closed
-    return replace(closed, message=domains_closed((closed.domain,), lang))
-
-
 async def _in_time(work: Awaitable[WorkResult], spending: Spending, deadline_s: float) -> WorkResult:
     """Return what a worker makes until the deadline of its attempt; raises `BudgetExhausted` when that has passed.
 
@@ -453,17 +297,6 @@ def _json_text(result: WorkResult) -> str:
             return WORK_RESULT.dump_json(result).decode()
     # Slower, and refuses what the other way would not take, or would take for null.
     return encoded(WORK_RESULT.dump_python(result, mode="json")).decode()
-
-
-def _findings(verification: Verification, severity: str) -> str:
-    return "; ".join(finding.message for finding in verification.findings if finding.severity == severity)
-
-
-def _falsifications(verification: Verification) -> str:
-    reasons = [
-        verdict.verdict.reason for verdict in verification.verdicts if verdict.verdict.kind == "falsified"
-    ]
-    return "; ".join(dict.fromkeys(reasons))
 
 
 def _lang(job: AttemptJob) -> Lang:
@@ -489,14 +322,3 @@ def _failed(job: AttemptJob, failure: Failure) -> AttemptFailed:
     return AttemptFailed(
         node=job.key.node, generation=job.key.generation, attempt=job.key.attempt, failure=failure
     )
-
-
-def attempt_thread(job: AttemptJob, epoch: int) -> str:
-    """Return the id of the checkpoint thread that `job` has under `epoch`."""
-    return AttemptThread(
-        run=job.state.run,
-        node=job.key.node,
-        generation=job.key.generation,
-        attempt=job.key.attempt,
-        epoch=epoch,
-    ).text

@@ -35,7 +35,7 @@ from orchestrator.core.events import AttemptFailed, AttemptProduced, AttemptVeri
 from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell import attempts
-from orchestrator.shell.attempts import judge_attempt
+from orchestrator.shell.attempt_judgement import judge_attempt
 from orchestrator.shell.leak_scan import LeakScan
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.verification.levels import StandardVerifier

@@ -39,7 +39,8 @@ from orchestrator.core.input_key import input_key
 from orchestrator.core.proposal import Proposal, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.state import RunState
-from orchestrator.shell.attempts import AttemptJob, Finished
+from orchestrator.shell.attempt_orders import AttemptJob
+from orchestrator.shell.attempts import Finished
 from orchestrator.shell.executor import MakeDelivery, RunExecutor
 from orchestrator.shell.inbox import answer_name
 from orchestrator.shell.journal import Journal, Listener
