@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from agents.results import WorkResult
 from graphs.contract import Lang, TaskContract
 from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import Verification
 from orchestrator.core.closed_domains import closed_domain
-from orchestrator.core.events import (
-    AttemptFailed,
-    AttemptRejected,
-    AttemptVerified,
-)
 from orchestrator.shell.failure_texts import (
     check_broke,
     domains_closed,
@@ -22,12 +16,6 @@ from orchestrator.shell.failure_texts import (
     used_again,
 )
 from orchestrator.shell.leak_scan import LeakScan
-
-Finished = AttemptVerified | AttemptRejected | AttemptFailed
-
-HANDING_OVER_S: Final = 2.0
-"""What a worker gets beyond the deadline of its attempt to hand over what it has, in seconds: the broker ends its last
-call at the deadline, and an answer with the rest left open is worth more than none."""
 
 
 def judge_attempt(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from agents.results import WorkOutput, WorkResult
 from agents.workers.ports import WorkOrder
@@ -12,9 +12,6 @@ from graphs.plan import NodeId
 from orchestrator.core.claims import Verification
 from orchestrator.core.closed_domains import with_closed_domains
 from orchestrator.core.events import (
-    AttemptFailed,
-    AttemptRejected,
-    AttemptVerified,
     Body,
 )
 from orchestrator.core.ids import ArtefactId
@@ -24,12 +21,6 @@ from orchestrator.shell.ports import AttemptKey
 from orchestrator.shell.store.rows import AttemptThread
 from orchestrator.verification.carried import with_carried_marks
 from orchestrator.verification.ports import CheckOrder
-
-Finished = AttemptVerified | AttemptRejected | AttemptFailed
-
-HANDING_OVER_S: Final = 2.0
-"""What a worker gets beyond the deadline of its attempt to hand over what it has, in seconds: the broker ends its last
-call at the deadline, and an answer with the rest left open is worth more than none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
