@@ -158,15 +158,13 @@ async def _execute(
     check_versions(shop, state, tolerate=other_versions)
     check_runnable(shop, run, state.proposal)
     folder = searched_folder(state.proposal)
-    if folder is not None:
-        # Before the lease: to index notes for the first time can take longer than it holds. On a thread: other runs of
-        # this loop go on meanwhile.
-        await asyncio.to_thread(shop.prepare, folder)
     async with _leased(shop, run) as lease, shop.engine() as engine:
         # What came since, under the lease: nobody else appends from here on. It may have been cancelled in between.
         state = await asyncio.to_thread(caught_up, shop.store, state)
         if state.status in ENDED:
             return state
+        if folder is not None:
+            await _prepare(shop, lease, folder)
         journal = Journal(state, engine.writer, shop.clock, lease, listeners)
         executor = shop.executor(engine, journal, folder)
         await record_surroundings(shop, journal, folder)
@@ -175,6 +173,20 @@ async def _execute(
             LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)),
         ):
             return await executor.execute()
+
+
+async def _prepare(shop: Workshop, lease: Lease, folder: Path) -> None:
+    """Index the notes, which for the first time can take longer than a lease holds: it is kept meanwhile.
+
+    Under the lease: a second executor is refused before it does the same in vain. On a thread: other runs of this loop
+    go on meanwhile. If somebody takes the run over all the same, the first write that follows says so.
+    """
+    async with LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_said_by_the_next_write):
+        await asyncio.to_thread(shop.prepare, folder)
+
+
+def _said_by_the_next_write(error: StoreError) -> None:
+    del error
 
 
 def _found(shop: Workshop, run: RunId) -> RunState:

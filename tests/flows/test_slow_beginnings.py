@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.core.ids import RunId
+from orchestrator.shell import lease_keeper
+from orchestrator.shell.executor import LEASE_TTL_S
+from orchestrator.shell.store.errors import RunBusy
 from orchestrator.shell.store.memory_store import MemoryStore
 from orchestrator.shell.store.rows import Lease, StoredEvent
+from orchestrator.shell.wiring import Workshop
 from tests.core.builders import SOLO, n, plan, proposal
 from tests.flows.stage import EVERY, ROWS, Stage, says, set_stage, written
 
@@ -105,3 +109,51 @@ async def test_a_lease_that_was_taken_for_whoever_is_gone_is_given_up(tmp_path: 
         await held
     assert store.lease(slow) is None
     assert (await stage.execute(slow)).status == "completed"
+
+
+async def test_notes_are_indexed_under_a_lease_that_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexing takes three terms: nobody can take the run meanwhile, and a second executor indexes nothing."""
+    monkeypatch.setattr(lease_keeper, "RENEWALS_PER_TERM", 30_000)
+    now = [0.0]
+    renewal = threading.Event()
+
+    class Counting(MemoryStore):
+        def renew(self, lease: Lease, ttl_s: float) -> Lease:
+            renewed = super().renew(lease, ttl_s)
+            renewal.set()
+            return renewed
+
+    store = Counting(clock=lambda: now[0])
+    notes = written(tmp_path / "notes")
+    said = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    first, second = (
+        set_stage(notes, {(n(name), EVERY): said for name in ("a", "b")}, store=store) for _ in range(2)
+    )
+    run = first.approved(proposal(plan("a>b"), roster=SOLO))
+    indexing, indexed = threading.Event(), threading.Event()
+    index = type(first.shop).prepare
+
+    def slow(shop: Workshop, folder: Path) -> None:
+        assert shop is first.shop, "the second executor indexed too"
+        for _ in range(3 * 2):
+            now[0] += LEASE_TTL_S / 2
+            for _ in range(2):  # the first may have read the clock before it moved
+                renewal.clear()
+                assert renewal.wait(PATIENCE_S)
+        indexing.set()
+        assert indexed.wait(PATIENCE_S)
+        index(shop, folder)
+
+    monkeypatch.setattr(type(first.shop), "prepare", slow)
+    held = asyncio.ensure_future(first.execute(run))
+    try:
+        await settled(lambda: indexing.is_set() or held.done())
+        assert indexing.is_set(), held.exception()
+        with pytest.raises(RunBusy):
+            await second.execute(run)
+    finally:
+        indexed.set()
+    assert (await held).status == "completed"
+    assert store.lease(run) is None

@@ -17,9 +17,11 @@ from masks.domains import default_registry
 from orchestrator.core.events import SourcesRead
 from orchestrator.core.reducer import fold
 from orchestrator.interfaces.cli.bodies import watching
+from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.runs import new_event
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.store.sqlite_store import SqliteStore
+from orchestrator.shell.wiring import Workshop
 from tests.interfaces.cli.harness import call, store_log
 from tests.interfaces.cli.logs import backtracked_log, finished_log, reviewing_log, suspended_log
 from tests.interfaces.cli.shops import real_shop, scripted_shop
@@ -230,6 +232,52 @@ def test_watch_of_a_run_that_was_not_begun_says_how_to_begin(tmp_path: Path, lan
     call("approve", token, home=tmp_path)
     called = call("--lang", lang, "watch", run, home=tmp_path)
     assert (called.code, called.err.splitlines()[-1]) == (3, f"{words}maskgrad run {run}")
+
+
+def test_a_run_that_another_process_starts_is_starting_waited_for_and_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = store_log(tmp_path, "r-watch56", reviewing_log())
+    call("approve", call("show", run, "--json", home=tmp_path).data["approval"], home=tmp_path)
+    store = SqliteStore(tmp_path / "runs.db")
+    lease = store.acquire(run, "another.machine:7", 60.0)
+    for lang, words in (("en", "starting"), ("zh", "启动中")):
+        assert words in call("--lang", lang, "runs", home=tmp_path).out
+        assert words in call("--lang", lang, "show", run, home=tmp_path).out
+    assert call("show", run, "--json", home=tmp_path).data["next"] == f"maskgrad watch {run}"
+
+    def opened(session: Session) -> Workshop:
+        raise AssertionError(f"{session} opened its workshop to be refused")
+
+    monkeypatch.setattr(Session, "shop", opened)
+    for command in ("run", "resume"):
+        refused = call(command, run, "--json", home=tmp_path)
+        assert (refused.code, refused.error["kind"], refused.error["code"]) == (2, "busy", "run_busy")
+        assert refused.err == ""
+    polls: list[float] = []
+
+    def waited(seconds: float) -> None:
+        polls.append(seconds)
+        if len(polls) == 3:
+            store.release(lease)
+
+    monkeypatch.setattr("orchestrator.interfaces.cli.bodies.watching.time.sleep", waited)
+    called = call("watch", run, home=tmp_path)
+    store.close()
+    assert (called.code, len(polls)) == (3, 3), "it is followed as long as it is held"
+
+
+def test_an_empty_goal_is_refused_before_anything_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(session: Session) -> Workshop:
+        raise AssertionError(f"{session} opened its workshop to be refused")
+
+    monkeypatch.setattr(Session, "shop", opened)
+    monkeypatch.setitem(sys.modules, "orchestrator.interfaces.cli.bodies.drafting", None)
+    for command in ("plan", "run"):
+        called = call(command, " ", "--json", home=tmp_path)
+        assert (called.code, called.error["code"]) == (2, "empty_goal")
 
 
 def test_watch_follows_another_process_until_it_gives_the_run_up(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agents.planning.embedded import EmptyGoal
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import SourcesMissing
@@ -31,8 +30,6 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     """
     if draft.file is not None:
         return _from_file(session, draft)
-    if not draft.goal.strip():
-        raise EmptyGoal(draft.goal)
     options = _options(draft, session.registry)
     return _submit(session, draft, options)
 

@@ -8,7 +8,7 @@ from typing import Final
 from graphs.plan import natural_key
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
-from orchestrator.interfaces.cli.bodies.looking import is_interrupted, whole_number
+from orchestrator.interfaces.cli.bodies.looking import is_interrupted, is_starting, whole_number
 from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
 from orchestrator.interfaces.cli.failures import failure_of
 from orchestrator.interfaces.cli.problems import Lang
@@ -41,11 +41,12 @@ def runs(session: Session, limit: str) -> Result:
             documents.append({"run": row.id, "goal": row.title, "created": row.created, "error": state})
             cells.append((row.id, _minute(row), "!", "", one_line(state, 100)))
             continue
-        interrupted = is_interrupted(session, state)
-        documents.append({**run_document(state, interrupted=interrupted), "created": row.created})
+        interrupted, starting = is_interrupted(session, state), is_starting(session, state)
+        document = run_document(state, interrupted=interrupted, starting=starting)
+        documents.append({**document, "created": row.created})
         waits = _waits(state)
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
-        status = status_words(state.status, session.lang, interrupted=interrupted) + waits
+        status = status_words(state.status, session.lang, interrupted=interrupted, starting=starting) + waits
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
     if cells:
         head = _HEAD[session.lang]

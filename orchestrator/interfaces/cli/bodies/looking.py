@@ -39,6 +39,11 @@ def is_interrupted(session: Session, state: RunState) -> bool:
     return state.status == "running" and living_lease(session, state.run) is None
 
 
+def is_starting(session: Session, state: RunState) -> bool:
+    """Tell whether a process took an approved run and has not begun yet: it reads and indexes the notes first."""
+    return state.status == "confirmed" and living_lease(session, state.run) is not None
+
+
 def holder_name(holder: str) -> str:
     """Return what people need of a holder's name: machine and process, without what tells processes apart.
 

@@ -45,16 +45,17 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
     report = delivered(session, state)
     # A report lists what is missing itself.
     interrupted = holder is None and state.status == "running"
+    starting = holder is not None and state.status == "confirmed"
     lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     document = {
-        **run_document(state, interrupted=interrupted),
+        **run_document(state, interrupted=interrupted, starting=starting),
         "holder": holder,
         "changes_requested": list(requested_changes(session, state)),
         "nodes": node_documents(state),
     }
-    step = next_step(state)
+    step = next_step(state, starting=starting)
     notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
     return Result(data=document, text="\n".join(lines), notes=notes)
 
@@ -75,8 +76,9 @@ def state_lines(
     """
     lang = session.lang
     goal = state.created.goal if state.created is not None else ""
+    status = status_words(state.status, lang, interrupted=interrupted, starting=holder is not None)
     lines = [
-        f"{state.run}  {status_words(state.status, lang, interrupted=interrupted)}  #{state.seq}",
+        f"{state.run}  {status}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
     ]
     if state.status == "reviewing":

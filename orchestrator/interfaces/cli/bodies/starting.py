@@ -19,10 +19,13 @@ from agents.retrieval.reading import require_folder
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
+from orchestrator.interfaces.cli.bodies.looking import living_lease
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.store.errors import RunBusy
+from orchestrator.shell.store.holders import this_process
 
 COUNTED: Final = 10_000
 """Files of a folder that are counted before work starts; a person must not wait for a number."""
@@ -45,7 +48,7 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     if draft.file is not None:
         file = one_line(draft.file)
         session.talk(f"reading {file} and drafting …", f"正在读取 {file} 并起草……")
-    elif draft.goal.strip():
+    else:
         session.talk(*_reading(draft.sources))
     from orchestrator.interfaces.cli.bodies.drafting import draft_run as really
 
@@ -60,7 +63,13 @@ def copy_run(session: Session, run: RunId) -> RunState:
 
 
 def execute_shown(session: Session, run: RunId) -> Result:
-    """Execute a run with its progress shown; raises as `orchestrator.run.execute`."""
+    """Execute a run with its progress shown; raises as `orchestrator.run.execute`.
+
+    `RunBusy`, while another process executes it, comes at once: nothing is loaded for that.
+    """
+    lease = living_lease(session, run)
+    if lease is not None and lease.holder != this_process():
+        raise RunBusy(run, lease.holder, lease.expires)
     if session.invocation.display != "none":
         session.talk(f"starting {run} …", f"正在启动 {run}……")
     from orchestrator.interfaces.cli.bodies.executing import execute_shown as really
@@ -73,6 +82,10 @@ def _refuse(session: Session, draft: Draft) -> None:
     if draft.file is not None:
         _refuse_beside_file(draft)
         read_text(draft.file)
+    elif not draft.goal.strip():
+        from agents.planning.embedded import EmptyGoal
+
+        raise EmptyGoal(draft.goal)
     for domain in draft.forbid:
         session.registry.resolve(domain)
     for folder in draft.sources if len(draft.sources) == 1 else ():

@@ -54,8 +54,14 @@ INTERRUPTED: Final = ("interrupted", "已中断")
 """The state of a run that nobody executes although its log says that it is running."""
 
 
-def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False) -> str:
-    """Return a run's state in words; `interrupted` tells that nobody executes it."""
+STARTING: Final = ("starting", "启动中")
+"""The state of an approved run that a process has taken and not begun yet."""
+
+
+def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False, starting: bool = False) -> str:
+    """Return a run's state in words; `interrupted` tells that nobody executes it, `starting` that somebody does."""
+    if starting and status == "confirmed":
+        return pick(lang, *STARTING)
     return pick(lang, *(INTERRUPTED if interrupted and status == "running" else STATUS_WORDS[status]))
 
 
@@ -66,8 +72,13 @@ def approval_of(state: RunState) -> str | None:
     return f"{state.run}@{state.proposal.revision}-{state.sha256[:HASH_PREFIX_LENGTH]}"
 
 
-def next_step(state: RunState) -> str | None:
-    """Return the command that takes a run further, or a rejected goal; `None` for any other run that ended."""
+def next_step(state: RunState, *, starting: bool = False) -> str | None:
+    """Return the command that takes a run further, or a rejected goal; `None` for any other run that ended.
+
+    One that is `starting` in another process is followed.
+    """
+    if starting:
+        return f"maskgrad watch {state.run}"
     token = approval_of(state)
     if token is not None:
         return f"maskgrad approve {token}"
@@ -97,8 +108,12 @@ def plan_anew(state: RunState) -> str:
     )
 
 
-def run_document(state: RunState, *, interrupted: bool = False) -> dict[str, Any]:
-    """Return a run as a JSON object; `interrupted` tells that nobody executes it although it is running."""
+def run_document(state: RunState, *, interrupted: bool = False, starting: bool = False) -> dict[str, Any]:
+    """Return a run as a JSON object.
+
+    `interrupted` tells that nobody executes it although it is running, `starting` that somebody took it and has not
+    begun.
+    """
     counts = state.counts
     return {
         "run": state.run,
@@ -123,7 +138,7 @@ def run_document(state: RunState, *, interrupted: bool = False) -> dict[str, Any
         "gaps": list(state.gaps),
         "stopped": state.stopped,
         "result": state.result,
-        "next": next_step(state),
+        "next": next_step(state, starting=starting),
     }
 
 
