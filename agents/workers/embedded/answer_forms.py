@@ -15,6 +15,7 @@ import rjieba
 
 from agents.retrieval.tokens import is_cjk, terms
 from agents.workers.embedded.asking import OFTEN, AnswerKind, any_of
+from agents.workers.embedded.quantities import EARLY_YEAR
 from agents.workers.embedded.question import Measure, Question
 
 STRICT: Final = 1.0
@@ -61,7 +62,8 @@ DATE: Final = (
     r"星期[一二三四五六日天]|周[一二三四五六日]"
 )
 _EXACT_TIME = re.compile(DATE, re.IGNORECASE)
-_TIME = re.compile(f"{DATE}|{_BARE_YEAR}", re.IGNORECASE)
+_EARLY_YEAR = r"(?<!\d)1[0-8]\d{2}\s*年(?![的多来余]|历史)|" + EARLY_YEAR.replace("(?P<y>", "(?:")
+_TIME = re.compile(f"{DATE}|{_BARE_YEAR}|{_EARLY_YEAR}", re.IGNORECASE)
 _DURATION = re.compile(
     rf"(?:\d+(?:[.,]\d+)?|[{_ZH_DIGIT}半]+)\s*个?(?:多)?(?:年|个月|月|周|星期|天|日|小时|时|分钟|分|秒|毫秒)(?!\d)|"
     r"(?:\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half)\b)[\s-]*"

@@ -25,7 +25,9 @@ from agents.workers.embedded.access import Access
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.contested import candidates_of, rivals
 from agents.workers.embedded.inquiry import Inquiry
+from agents.workers.embedded.matching import credit, prepared
 from agents.workers.embedded.material import Candidate, Passage
+from agents.workers.embedded.other_things import of_other_things
 from agents.workers.embedded.question import Question
 from agents.workers.embedded.row_answers import asked_cell, label_of
 from agents.workers.embedded.selection import Weighted, admit, choose, choose_factual, is_row, relevance
@@ -104,6 +106,7 @@ def answer(inquiry: Inquiry, budget: int) -> Answer:
     opened = [weighted(one, inquiry.access) for one in inquiry.filling(inquiry.ranked)]
     if question.kind in FACTUAL_KINDS or inquiry.about:
         # A field of a thing is a cell of a table: as short as a fact.
+        opened = _of_one_thing(opened, question)
         chosen = choose_factual(opened, budget, question.lang, question.terms)
     else:
         opened = _about(opened, question)
@@ -132,6 +135,30 @@ def _contesting(chosen: Sequence[Weighted], opened: Sequence[Weighted]) -> list[
     answering = [one for one in opened if one.support.form >= FORM_NEAR and one not in chosen]
     against = rivals(candidates_of(chosen), (one.candidate for one in answering))
     return [one for one in answering if one.candidate in against]
+
+
+def _of_one_thing(opened: Sequence[Weighted], question: Question) -> list[Weighted]:
+    """Leave out the sentences that say the like of another thing than the one asked for.
+
+    Beside the best, a sentence of its form is of another thing if the question names what the best speaks of, in
+    words that neither that sentence nor the heading right above it has.
+    """
+    best = max((one for one in opened if one.weight > 0), key=lambda one: one.support.score, default=None)
+    if best is None:
+        return list(opened)
+    return [one for one in opened if not _is_of_another_thing(one.candidate, best.candidate, question)]
+
+
+def _is_of_another_thing(one: Candidate, best: Candidate, question: Question) -> bool:
+    if one.unit.kind == "table_row" or best.unit.kind == "table_row":
+        return False
+    above, over = (each.passage.heading.rsplit(" > ", 1)[-1] for each in (best, one))
+    named, held = prepared(f"{above} {best.unit.text}"), prepared(f"{over} {one.unit.text}")
+    if not any(credit(term, named) > credit(term, held) for term in question.terms):
+        return False
+    return of_other_things(best.unit.text, one.unit.text) or bool(
+        above and over and of_other_things(f"{above}, {best.unit.text}", f"{over}, {one.unit.text}")
+    )
 
 
 def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:

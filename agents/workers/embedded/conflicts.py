@@ -1,7 +1,8 @@
 """Find claims of independent sources that give different values for the same quantity.
 
 Precision before recall: two sentences disagree only if they speak of nearly the same things and differ in exactly
-one number or date. Contradictions in words are for a model or a person to see.
+one number or date; one of the same form about another thing is no contradiction. Contradictions in words are for a
+model or a person to see.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from agents.retrieval.tokens import terms
 from agents.workers.embedded.carried import Carried
 from agents.workers.embedded.instructions import gives_orders
 from agents.workers.embedded.merging import Statement
+from agents.workers.embedded.other_things import of_other_things
 from agents.workers.embedded.quantities import PLAIN, Quantities, nearly_equal, read_quantities
 
 SHARED_TERMS: Final = 0.75
@@ -80,7 +82,9 @@ def disagree(a: Claim, b: Claim) -> bool:
     shorter = min(len(first.terms), len(second.terms))
     if len(shared) < FEWEST_SHARED or len(shared) < needed * shorter:
         return False
-    return _differ_in_one(first.quantities, second.quantities)
+    return _differ_in_one(first.quantities, second.quantities) and not of_other_things(
+        a.statement, b.statement
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from agents.evidence import claim_of
 from agents.retrieval.tokens import is_cjk, terms
 from agents.workers.embedded.conflicts import disagree
 from agents.workers.embedded.matching import credit, prepared
+from agents.workers.embedded.other_things import of_other_things
 from agents.workers.embedded.quantities import PLAIN, Measure, Quantities, nearly_equal, read_quantities
 from agents.workers.embedded.sentence_parts import Part, parts_of, speaks_for
 from agents.workers.embedded.sentence_sense import content, denies
@@ -73,6 +74,8 @@ def finding_on(statement: str, sentence: str, about: str = "") -> Finding | None
         return _parts_disagree(asking, parts)
     whole = f"{said} {about if over else ''}"
     if not set(_NAME.findall(asked.rest)[1:]) <= set(_NAME.findall(whole)):
+        return None
+    if len(parts) == 1 and of_other_things(stated, said):
         return None
     found = [_on_part(asking, parts, place) for place in range(len(parts))]
     if "says_so" in found and _has_all(whole, wanted):

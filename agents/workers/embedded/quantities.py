@@ -84,8 +84,16 @@ _UNITS: Final[Mapping[str, tuple[str, Decimal]]] = {
     }.items()
     for name, factor in (entry.rsplit(":", 1) for entry in table.split())
 }
+EARLY_YEAR: Final = (
+    r"\b(?:in|since|until|till|from|before|after|around|about|circa|c\.|year|early|late)\s+(?:the\s+year\s+)?"
+    r"(?P<y>1[0-8]\d{2})\b(?![.,]\d|\s*[-–%€$£¥]|\s+(?!"
+    r"(?:by|and|but|or|to|for|as|on|at|in|the|a|an|when|with|after|before|until|from|under|near|of|is|was|it|its|he"
+    r"|she|they|because|while|which|who|that|then|so|during|over|through|without|AD|CE)\b)[^\W\d])"
+)
+"""A year before 1900 that reads as one: with a word of time before it, and nothing after it that it could count."""
 _DATES: Final = (
     *DATES,
+    re.compile(EARLY_YEAR, re.IGNORECASE),
     re.compile(
         r"\b(?:in|since|by|until|from|before|after|of|year)\s+(?P<y>(?:19|20)\d{2})\b(?!\s*[-–]\s*\d)",
         re.IGNORECASE,
