@@ -152,13 +152,21 @@ def _of_one_thing(opened: Sequence[Weighted], question: Question) -> list[Weight
 def _is_of_another_thing(one: Candidate, best: Candidate, question: Question) -> bool:
     if one.unit.kind == "table_row" or best.unit.kind == "table_row":
         return False
-    above, over = (each.passage.heading.rsplit(" > ", 1)[-1] for each in (best, one))
+    (part, above), (beside, over) = (_under(each) for each in (best, one))
     named, held = prepared(f"{above} {best.unit.text}"), prepared(f"{over} {one.unit.text}")
     if not any(credit(term, named) > credit(term, held) for term in question.terms):
         return False
-    return of_other_things(best.unit.text, one.unit.text) or bool(
-        above and over and of_other_things(f"{above}, {best.unit.text}", f"{over}, {one.unit.text}")
-    )
+    if of_other_things(best.unit.text, one.unit.text):
+        return True
+    # Only headings of one order name things of one kind; others name a meeting, a plan: where it is said.
+    siblings = part and part == beside
+    return bool(siblings) and of_other_things(f"{above}, {best.unit.text}", f"{over}, {one.unit.text}")
+
+
+def _under(one: Candidate) -> tuple[str, str]:
+    """Return the headings over the section of a sentence, and its own."""
+    *over, own = one.passage.heading.split(" > ")
+    return " > ".join(over), own
 
 
 def _about(opened: Sequence[Weighted], question: Question) -> list[Weighted]:

@@ -20,7 +20,7 @@ import rjieba
 from agents.retrieval.tokens import is_cjk, terms
 from agents.workers.embedded.asking import any_of
 from agents.workers.embedded.matching import credit, prepared
-from agents.workers.embedded.quantities import read_quantities
+from agents.workers.embedded.sentence_sense import content
 
 SAME_FORM: Final = 0.6
 """Share of their words that two sentences must have in one order to be of one form."""
@@ -35,9 +35,11 @@ _BEFORE_NOUN: Final = frozenset(
     ).split("|")
 )
 """English words after which a noun group begins."""
+_AUXILIARY = re.compile(
+    r"is|are|was|were|be|been|has|have|had|will|would|must|may|might|can|could|shall|should|does|do|did"
+)
 _FINITE = re.compile(
-    r"(?:is|are|was|were|be|been|has|have|had|will|would|must|may|might|can|could|shall|should|does|do|did)"
-    r"|[^\W\d_]{2,}(?:ed|[^s]s)",
+    _AUXILIARY.pattern + r"|[^\W\d_]{2,}(?:ed|[^s]s)",
 )
 """What a verb of the rest of a sentence looks like."""
 _REPORTS = re.compile(
@@ -111,6 +113,8 @@ def _is_named(words: Sequence[_Word], start: int, end: int) -> bool:
         # Right before a value stands what is done with it, unless nothing stands before that.
         return (has_noun and not start) if value_next else (has_noun or not start)
     before = words[start - 1].text if start else ""
+    if _AUXILIARY.fullmatch(before):
+        return False
     opens = before in _BEFORE_NOUN or any(word.text in _BEFORE_NOUN for word in slot)
     if not before or opens:
         return True
@@ -125,7 +129,7 @@ def _alike(one: _Word, other: _Word) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _words(sentence: str) -> tuple[_Word, ...]:
-    told = frozenset(terms(read_quantities(sentence).rest))
+    told = content(sentence)
     found: list[_Word] = []
     for match in _PIECE.finditer(sentence):
         piece = match[0]
