@@ -122,6 +122,10 @@ async def execute(
     the run is left resumable. `other_versions` executes even a run that another domain registry or embedder drafted,
     whatever its masks mean under this one.
 
+    `listeners` are told of each event after it was applied, with the state it led to, on the event loop: they must not
+    block. What one raises ends the execution and is raised from here as it is; everything recorded before is kept,
+    and the run can be gone on with.
+
     Several runs are executed at a time by as many calls with the same `shop` on one event loop: they share slots (in
     turn), writer and threads, and none waits for another.
 
@@ -167,12 +171,20 @@ async def _execute(
             await _prepare(shop, lease, folder)
         journal = Journal(state, engine.writer, shop.clock, lease, listeners)
         executor = shop.executor(engine, journal, folder)
-        await record_surroundings(shop, journal, folder)
-        async with (
-            _stopping(executor.stop, stop),
-            LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)),
-        ):
-            return await executor.execute()
+        try:
+            await record_surroundings(shop, journal, folder)
+            async with (
+                _stopping(executor.stop, stop),
+                LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)),
+            ):
+                return await executor.execute()
+        except StoreUnavailable as error:
+            # A store that can't even be read says nothing of what is kept; the journal knows what it was told.
+            kept = _head(shop, run)
+            error.stopped(
+                run, kept=journal.committed if kept is None else kept, step=f"maskgrad resume {run}"
+            )
+            raise
 
 
 async def _prepare(shop: Workshop, lease: Lease, folder: Path) -> None:

@@ -72,8 +72,16 @@ class InvalidProposal(RunError):
 
     code = "invalid_proposal"
 
-    def __init__(self, problems: Mapping[Lang, tuple[str, ...]]) -> None:
+    def __init__(self, problems: Mapping[Lang, tuple[str, ...]], *, of_file: bool = False) -> None:
+        """`of_file`: a file that a new run was to be made from, not a revision of one."""
         self.problems = problems
+        if of_file:
+            super().__init__(
+                en="the proposal in the file has errors, no run was made:\n  - "
+                + "\n  - ".join(problems["en"]),
+                zh="文件中的方案有错误，未创建运行：\n  - " + "\n  - ".join(problems["zh"]),
+            )
+            return
         super().__init__(
             en="the edited proposal has errors, nothing was changed:\n  - " + "\n  - ".join(problems["en"]),
             zh="修改后的方案有错误，未作任何更改：\n  - " + "\n  - ".join(problems["zh"]),

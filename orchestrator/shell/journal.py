@@ -117,6 +117,11 @@ class Journal:
         """The run that this is the log of."""
         return self.state.run
 
+    @property
+    def committed(self) -> int:
+        """The last event that is certainly on disk, whatever the store says now."""
+        return self._committed
+
     def record(
         self,
         body: Body,

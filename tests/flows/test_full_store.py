@@ -270,10 +270,11 @@ async def test_a_folder_that_is_moved_away_stops_the_run_and_it_goes_on_when_it_
     store.commits, store.breaks = 4, lambda: home.rename(elsewhere)
     with pytest.raises(StoreBroken, match="deleted, moved or replaced") as caught:
         await stage.execute(run)
-    # Nothing can be read either, so nothing is said of what is kept.
-    assert (caught.value.run, caught.value.kept) == (run, None)
     elsewhere.rename(home)
     kept = stage.log(run)
+    # Nothing could be read: the number is that of the last event whose commit was answered.
+    assert (caught.value.run, caught.value.kept) == (run, kept[-1].seq)
+    assert f"committed up to event {kept[-1].seq} is kept" in str(caught.value)
     check_resumed(stage, run, await stage.execute(run), calm, kept)
     store.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from graphs.contract import Goal, Lang
 from masks.domains import DomainRegistry
@@ -90,13 +91,19 @@ def from_document(text: str, base: Proposal, registry: DomainRegistry, *, rebase
     return edited
 
 
+_WRITE_A_PROPOSAL: Final[Mapping[Lang, str]] = {
+    "en": "Accepted: a proposal, as `maskgrad export RUN --format yaml` writes it.",
+    "zh": "可接受：`maskgrad export RUN --format yaml` 写出的方案。",
+}
+
+
 def goal_of_document(text: str) -> Goal:
     """Return the goal that a document was written for, so that a run can be drafted for it.
 
     Raises `InvalidProposal` for a document that can't be read or names no goal.
     """
     problems = Problems()
-    root = read_tree(text, problems)
+    root = read_tree(text, problems, if_empty=_WRITE_A_PROPOSAL)
     goal: Goal | None = None
     if root is not None:
         entries = root.entries()

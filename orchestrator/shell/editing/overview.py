@@ -21,6 +21,9 @@ from orchestrator.shell.editing.yaml_text import one_line
 
 _STEP: Final = "  "
 
+_GOAL_SHOWN: Final = 300
+"""Characters of a goal that are shown, as `maskgrad show` does: its questions follow one by one."""
+
 _HEADS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "understood": {"en": "Understood as", "zh": "理解为"},
     "contract": {"en": "To be delivered", "zh": "交付要求"},
@@ -143,7 +146,7 @@ def render_review(
 def _understood(proposal: Proposal, lang: Lang) -> Iterator[str]:
     intent = proposal.intent
     yield one_line(intent.objective) or one_line(proposal.goal.text)
-    yield _say("goal", lang, proposal.goal.text)
+    yield _say("goal", lang, _cut(one_line(proposal.goal.text)))
     yield _say("sources", lang, ", ".join(proposal.goal.sources) or _WORDS["no_sources"][lang])
     for kind, texts in (("constraint", intent.constraints), ("assumption", intent.assumptions)):
         for text in texts:
@@ -155,6 +158,10 @@ def _understood(proposal: Proposal, lang: Lang) -> Iterator[str]:
             yield _STEP + _say("options", lang, " | ".join(others))
     for note in proposal.notes:
         yield _say("note", lang, note)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _GOAL_SHOWN else f"{text[: _GOAL_SHOWN - 1]}…"
 
 
 def _contract(proposal: Proposal, lang: Lang) -> Iterator[str]:

@@ -232,8 +232,18 @@ class Item:
                 return self.text("")
 
 
-def read_tree(text: str, problems: Problems) -> Item | None:
-    """Return the document's root; `None`, with a problem that names line and column, if it can't be read."""
+LEAVE_UNSAVED: Final[Mapping[Lang, str]] = {
+    "en": "To leave without changes, close it without saving.",
+    "zh": "如不想更改，请不保存直接关闭。",
+}
+"""What to do about an empty document in an editor."""
+
+
+def read_tree(text: str, problems: Problems, *, if_empty: Mapping[Lang, str] = LEAVE_UNSAVED) -> Item | None:
+    """Return the document's root; `None`, with a problem that names line and column, if it can't be read.
+
+    `if_empty` is what to do about an empty document.
+    """
     try:
         node = _Loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
@@ -251,8 +261,8 @@ def read_tree(text: str, problems: Problems) -> Item | None:
         problems.add(
             "",
             None,
-            en="the document is empty. To leave without changes, close it without saving.",
-            zh="文档为空。如不想更改，请不保存直接关闭。",
+            en=f"the document is empty. {if_empty['en']}",
+            zh=f"文档为空。{if_empty['zh']}",
         )
         return None
     return Item(node, "", problems)

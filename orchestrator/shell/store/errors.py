@@ -131,17 +131,26 @@ class RunBusy(RefusedWrite):
         self.run = run
         self.holder = holder
         self.expires = expires
-        until = datetime.fromtimestamp(expires, UTC).isoformat(timespec="seconds")
+        until = f"{datetime.fromtimestamp(expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        who_en, who_zh = _holder_words(holder)
         super().__init__(
             en=(
-                f"Run {run!r} is being executed by {holder!r} until {until} or longer. Accepted: one executor at a "
+                f"Run {run!r} is being executed by {who_en} until {until} or longer. Accepted: one executor at a "
                 f"time. Follow it with `maskgrad watch {run}`, or try again after that time."
             ),
             zh=(
-                f"运行 {run!r} 正由 {holder!r} 执行，至少到 {until}。可接受：同一时间只有一个执行者。"
+                f"运行 {run!r} 正由{who_zh}执行，至少到 {until}。可接受：同一时间只有一个执行者。"
                 f"可用 `maskgrad watch {run}` 跟踪它，或在该时间之后重试。"
             ),
         )
+
+
+def _holder_words(holder: str) -> tuple[str, str]:
+    """Say who a holder is; what is behind its process number tells machines whether that process is still the same."""
+    host, _, pid = holder.partition("@")[0].rpartition(":")
+    if not (host and pid.isdecimal()):
+        return repr(holder), f" {holder!r} "
+    return f"process {pid} on {host!r}", f" {host!r} 上的进程 {pid} "
 
 
 class StaleLease(RefusedWrite):

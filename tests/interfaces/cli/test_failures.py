@@ -175,6 +175,21 @@ def test_no_error_of_a_family_is_taken_for_a_bug(family: type[BaseException]) ->
         assert kind_of(leaf.__new__(leaf)) is not None, leaf
 
 
+@pytest.mark.parametrize(
+    ("holder", "en", "zh"),
+    [
+        ("host:4711@1f0c3a55.4026531836/88123", "process 4711 on 'host'", "正由 'host' 上的进程 4711 执行"),
+        ("host:4711", "process 4711 on 'host'", "正由 'host' 上的进程 4711 执行"),
+        ("the night job", "'the night job'", "正由 'the night job' 执行"),
+    ],
+)
+def test_a_busy_run_names_the_process_and_a_time_in_words(holder: str, en: str, zh: str) -> None:
+    busy = RunBusy("r-1", holder, 86_400.0 * 365)
+    assert f"is being executed by {en} until 1971-01-01 00:00:00 UTC or longer" in str(busy)
+    assert f"{zh}，至少到 1971-01-01 00:00:00 UTC。" in busy.message("zh")
+    assert (busy.holder, busy.expires) == (holder, 86_400.0 * 365)
+
+
 def test_every_kind_has_a_code() -> None:
     assert set(EXIT_OF_KIND) == set(get_args(ErrorKind))
 

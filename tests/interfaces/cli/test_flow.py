@@ -210,6 +210,25 @@ def test_a_forbidden_domain_is_at_minus_one_for_everybody(desk: Desk) -> None:
         assert values["law.civil"] == values["law.public"] == -100
 
 
+@pytest.mark.parametrize(
+    ("lang", "said", "never"),
+    [
+        ("en", "the proposal in the file has errors, no run was made:", ("without saving", "edited")),
+        ("zh", "文件中的方案有错误，未创建运行：", ("不保存", "修改后")),
+    ],
+)
+def test_an_empty_file_is_not_spoken_of_as_an_editor_is(
+    desk: Desk, lang: str, said: str, never: tuple[str, ...]
+) -> None:
+    file = desk.home / f"empty-{lang}.yaml"
+    file.touch()
+    called = desk.call("plan", "--from", str(file), "--lang", lang)
+    assert called.code == 2
+    assert said in called.err
+    assert "maskgrad export RUN --format yaml" in called.err
+    assert not [words for words in never if words in called.err]
+
+
 def test_doctor_finds_nothing_wrong_here(desk: Desk) -> None:
     called = desk.call("doctor", "--json")
     assert called.code == 0, called.out

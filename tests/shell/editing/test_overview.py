@@ -50,6 +50,17 @@ def test_a_review_ends_with_the_exact_command() -> None:
         assert edit.endswith("maskgrad edit r-1")
 
 
+@pytest.mark.parametrize(
+    ("length", "shown"), [(300, "x" * 300), (301, "x" * 299 + "…"), (9000, "x" * 299 + "…")]
+)
+def test_a_long_goal_is_cut(length: int, shown: str) -> None:
+    asked = replace(PROPOSAL, goal=replace(PROPOSAL.goal, text="x" * length))
+    heads: dict[Lang, str] = {"en": "Goal: ", "zh": "目标："}
+    for lang, head in heads.items():
+        (line,) = [row.strip() for row in review(asked, lang).splitlines() if row.strip().startswith(head)]
+        assert line == head + shown
+
+
 def test_a_review_says_what_is_approved() -> None:
     text = review()
     for line in (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX
 from masks.domains import DomainRegistry
-from orchestrator.core.errors import SourcesMissing
+from orchestrator.core.errors import InvalidProposal, SourcesMissing
 from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
@@ -45,9 +45,14 @@ def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunStat
 def _from_file(session: Session, draft: Draft) -> RunState:
     assert draft.file is not None, "called for a file"
     text = read_text(draft.file)
-    goal = goal_of_document(text)
-    shop = session.shop()
-    edited = from_document(text, draft_proposal(shop, goal, ProposalOptions()), shop.registry, rebase=True)
+    try:
+        goal = goal_of_document(text)
+        shop = session.shop()
+        edited = from_document(
+            text, draft_proposal(shop, goal, ProposalOptions()), shop.registry, rebase=True
+        )
+    except InvalidProposal as error:
+        raise InvalidProposal(error.problems, of_file=True) from error
     if not goal.sources and _searches(edited):
         raise SourcesMissing
     state = submit(shop, goal.text, sources=[Path(folder) for folder in goal.sources], lang=goal.lang)
