@@ -115,7 +115,9 @@ def a_plan_file_that_is_huge(desk: Desk) -> list[str]:
 
 
 def a_domain_file_with_an_unknown_parent(desk: Desk) -> list[str]:
-    records = [{"id": "life.pottery", "zh": "陶艺", "en": "Pottery", "parent": "crafts"}]
+    texts, lists = {"zh": "陶艺", "en": "Pottery"}, {"zh": ["窑"], "en": ["kiln"]}
+    record = {"id": "life.pottery", "names": texts, "descriptions": texts, "parent": "crafts"}
+    records = [{**record, "key_terms": lists, "exemplars": lists}]
     (desk.home / "domains.json").write_text(json.dumps(records), encoding="utf-8")
     return ["plan", GOAL, "--sources", str(desk.notes)]
 
