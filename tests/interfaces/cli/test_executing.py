@@ -250,14 +250,15 @@ def state_now(home: Path) -> RunState:
 
 def test_seen_from_another_process_then_interrupted_then_resumed(tmp_path: Path) -> None:
     with slow_run(tmp_path, "run", RUN, "--approve", "--display", "plain") as process:
-        wait_for(process, "node=a state=accepted")
+        wait_for(process, "node=b state=running")
         busy = again(tmp_path, "resume", RUN, "--json")
         assert (busy.code, busy.error["kind"], busy.error["retryable"]) == (2, "busy", True)
+        assert again(tmp_path, "pause", RUN).code == 0
+        wait_for(process, "run=paused")
+        # Only now: that b was started is stored a little after it is shown, and the refusal above is quick.
         shown = again(tmp_path, "show", RUN, "--json").data
         assert shown["holder"] is not None
         assert [node["status"] for node in shown["nodes"]] == ["accepted", "running", "pending"]
-        assert again(tmp_path, "pause", RUN).code == 0
-        wait_for(process, "run=paused")
         resumed = again(tmp_path, "resume", RUN)
         assert (resumed.code, f"to go on. Follow it with: maskgrad watch {RUN}" in resumed.err) == (0, True)
         wait_for(process, "run=running")
