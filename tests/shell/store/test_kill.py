@@ -121,7 +121,7 @@ def test_a_second_process_cannot_execute_but_can_post(tmp_path: Path) -> None:
     first, second = SqliteStore(path), SqliteStore(path)
     first.create_run("r-1", "t", "2025")
     lease = first.acquire("r-1", "host:1", 60.0)
-    with pytest.raises(RunBusy, match="host:1"):
+    with pytest.raises(RunBusy, match="process 1 on 'host'"):
         second.acquire("r-1", "host:2", 60.0)
     second.post("r-1", "answer", '{"choice":"retry"}', "r-1.q1")
     (message,) = first.pending("r-1")
