@@ -10,8 +10,8 @@ detector, verifier) comes in through the context and is never checkpointed.
     work      path 1; when a question stays open for lack of a BACKGROUND domain, path 2
     check     leaks (a spontaneous one: once more, paths as in `work`, with the suppression guard), L1, L2, L3, finalise
 
-In one process nothing can come between the stages, so they are one step of the graph: a second one costs as much as
-half of all that is ours. The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in
+In one process nothing can come between the stages, so they are one step of the graph: a second one costs 0.2 to 0.3 ms
+(decision 0010). The graph is built from LangGraph's own parts (`Pregel`), not as a `StateGraph`: that takes in
 its input in a step of its own and translates every value from and to a dict. For the same reason a stage writes its
 channel itself instead of being followed by a writer: the two would make a sequence, which opens a task and a callback
 manager for each of its steps.
