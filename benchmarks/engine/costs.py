@@ -1,7 +1,7 @@
 """What each part of a sub-task costs, in processor time: W1 with parts timed inside and parts switched off.
 
-Three variants of the same run take turns: whole; without checkpoints (the attempt graph has no saver); and without
-LangGraph at all (an attempt is a function call), in which what the other parts take is timed by thread.
+Three variants of the same run take turns: whole; without checkpoints (attempts keep none); and without LangGraph
+at all (an attempt is a function call), in which what the other parts take is timed by thread.
 So the parts add up to the whole: LangGraph is the second variant minus the third, checkpoints are the first minus the
 second, the rest of the third is the executor with its dispatcher, hand-overs between threads, and the delivered report.
 """
@@ -24,7 +24,7 @@ from benchmarks.engine.peers import run_langgraph
 from benchmarks.engine.sizes import Sizes
 from graphs.contract import Lang
 from orchestrator.shell import executor, wiring
-from orchestrator.shell.attempt_graph import CONTEXT, attempt, build_attempt_graph
+from orchestrator.shell.attempt_graph import CONTEXT, attempt
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.store.attempt_checkpoints import AttemptCheckpoints
@@ -114,18 +114,6 @@ class Meter:
                 inner[-1] += spent
 
 
-class BareGraph:
-    """Stands for the compiled attempt graph: the same without checkpoints."""
-
-    def __init__(self) -> None:
-        self._graph: Any = build_attempt_graph(None)
-
-    async def ainvoke(self, start: Any, config: Any, **how: Any) -> Any:
-        """Return what the graph does; how durable its checkpoints are is no question without them."""
-        how.pop("durability", None)
-        return await self._graph.ainvoke(start, config, **how)
-
-
 class DirectGraph:
     """Stands for the compiled attempt graph: works and checks without LangGraph."""
 
@@ -205,20 +193,14 @@ def _timed_by(meter: Meter) -> Iterator[None]:
         yield
 
 
-def _without_checkpoints() -> AbstractContextManager[object]:
-    return _with_graph(BareGraph())
+def _without_checkpoints() -> AbstractContextManager[None]:
+    return _replaced(AttemptCheckpoints, "keep", lambda *_: None)
 
 
-def _without_langgraph() -> AbstractContextManager[object]:
-    return _with_graph(DirectGraph())
-
-
-def _with_graph(graph: BareGraph | DirectGraph) -> AbstractContextManager[object]:
-    """Attempts run through `graph`, and keep no checkpoint."""
-    stack = ExitStack()
-    stack.enter_context(_replaced(wiring, "build_attempt_graph", lambda: graph))
-    stack.enter_context(_replaced(AttemptCheckpoints, "keep", lambda *_: None))
-    return stack
+@contextmanager
+def _without_langgraph() -> Iterator[None]:
+    with _without_checkpoints(), _replaced(wiring, "build_attempt_graph", DirectGraph):
+        yield
 
 
 @contextmanager
