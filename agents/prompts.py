@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agents.tools.contract import Message
+from agents.models.contract import Message
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.bands import Band, Suppression, format_mask_value, suppression

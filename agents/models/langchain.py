@@ -11,8 +11,7 @@ from langchain_core import exceptions as lc
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from agents.models.json_answers import Parsed, read_json_answer
-from agents.tools.contract import (
+from agents.models.contract import (
     FinalAnswer,
     InvalidOutput,
     Message,
@@ -20,10 +19,11 @@ from agents.tools.contract import (
     ModelOutcome,
     ModelReply,
     ModelRequest,
-    ToolCall,
     ToolCalls,
     Usage,
 )
+from agents.models.json_answers import Parsed, read_json_answer
+from agents.tools.contract import ToolCall
 
 SchemaMode = Literal["prompt", "json_schema", "json_mode"]
 """How a model is told the schema of a structured answer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agents.tools.contract import ModelReply, ModelRequest
+from agents.models.contract import ModelReply, ModelRequest
 
 
 class ChatPort(Protocol):

@@ -1,21 +1,24 @@
-"""The contract of tools and models as workers see them: one broker port, typed results.
-
-A worker proposes calls and never performs them. The broker validates, authorises, reserves budget, executes, records
-and memoises by (node, generation, attempt, step, call index, argument digest), so that a resumed attempt receives
-the recorded results instead of repeating the calls.
-"""
+"""The contract of tools: what a tool says of itself, a proposed call, and the two forms of a result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from agents.evidence import Origin, Taint
 
 SideEffectClass = Literal["read", "draft", "write", "external"]
 """`read`: changes nothing; `draft`: writes where only this run looks; `write`: changes the user's files; `external`:
 acts outside this machine."""
+
+RepeatRule = Literal["safe", "keyed", "never"]
+"""Whether a call may be made again when nobody knows what came of it.
+
+- `safe`: it changes nothing.
+- `keyed`: with the same idempotency key its effect happens once.
+- `never`: its outcome is looked up, or a person is asked.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,9 @@ class ToolSpec:
     side_effect: SideEffectClass
     permission: str
     error_codes: tuple[str, ...]
+    repeat: RepeatRule = "safe"
+    compensation: str | None = None
+    """The tool that undoes what this one did; `None`: nothing does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +51,8 @@ class ToolCall:
     origin: Origin = "computed"
     taint: Taint = "trusted"
     """`untrusted` when an argument was taken from a document, a tool result or a model."""
+    id: str = ""
+    """Given by the model that proposed it: its result goes back under it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +63,13 @@ class ToolOk:
     data: Any
     """JSON value."""
     source: str
+    source_version: str | None = None
+    """Of what was read: the same call is another one when this has changed."""
     truncated: bool = False
+    next_offset: int | None = None
+    """Where a truncated result goes on; `None`: nowhere, or it can't be paged."""
+    whole: str | None = None
+    """Artefact with the whole of a truncated result."""
     elapsed_ms: float = 0.0
     taint: Taint = "untrusted"
     ok: Literal[True] = True
@@ -74,112 +88,3 @@ class ToolError:
 
 
 ToolResult = ToolOk | ToolError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One chat message."""
-
-    role: Literal["system", "user", "assistant", "tool"]
-    content: str
-    origin: Origin = "computed"
-    taint: Taint = "trusted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
-    """A proposed model call."""
-
-    purpose: str
-    """What the answer is for, e.g. `work`, `plan`, `verify`: chooses the model tier."""
-    messages: tuple[Message, ...]
-    output_schema: Mapping[str, Any] | None = None
-    """JSON schema of a structured answer; `None` for free text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinalAnswer:
-    """The model answered."""
-
-    text: str
-    data: Any = None
-    """The parsed structured answer, where a schema was given."""
-    kind: Literal["final_answer"] = "final_answer"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCalls:
-    """The model proposes tool calls."""
-
-    calls: tuple[ToolCall, ...]
-    kind: Literal["tool_calls"] = "tool_calls"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InvalidOutput:
-    """The model answered with something that does not parse or breaks the schema."""
-
-    raw: str
-    reason: str
-    kind: Literal["invalid_output"] = "invalid_output"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelError:
-    """The model could not be reached or refused."""
-
-    error_type: Literal[
-        "timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "unknown"
-    ]
-    message: str
-    retryable: bool
-    retry_after_s: float | None = None
-    kind: Literal["model_error"] = "model_error"
-
-
-ModelOutcome = FinalAnswer | ToolCalls | InvalidOutput | ModelError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What a model call consumed."""
-
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = None
-    """`None`: the price is unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelReply:
-    """A model's outcome and its usage."""
-
-    outcome: ModelOutcome
-    usage: Usage = field(default_factory=Usage)
-
-
-class BudgetExhausted(Exception):
-    """Raised by a broker when a call would exceed the sub-task's or the run's budget, or is under way at the deadline.
-
-    A worker answers with what it has and leaves the rest open as `limit_reached`, or lets it pass where it has nothing;
-    then the attempt ends with a typed stop, never as complete.
-    """
-
-    def __init__(self, limit: str, used: float, allowed: float) -> None:
-        self.limit = limit
-        self.used = used
-        self.allowed = allowed
-        super().__init__(f"limit {limit!r} reached: {used:g} used of {allowed:g}")
-
-
-class Broker(Protocol):
-    """The only way for a worker to reach models and tools."""
-
-    async def call_tool(self, call: ToolCall) -> ToolResult:
-        """Validate, authorise, pay, perform and record `call`; raises `BudgetExhausted` instead of its result."""
-        ...
-
-    async def call_model(self, request: ModelRequest) -> ModelReply:
-        """Pay, perform and record `request`; raises `BudgetExhausted` instead of its result."""
-        ...

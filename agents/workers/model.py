@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agents.broker import Broker
 from agents.citations import anchor
 from agents.evidence import (
     Claim,
@@ -24,18 +25,10 @@ from agents.evidence import (
     quote,
     with_leak,
 )
+from agents.models.contract import FinalAnswer, InvalidOutput, Message, ModelError, ModelRequest, ToolCalls
 from agents.operations import field_name, tools_of
 from agents.prompts import WORK_SCHEMA, Excerpt, render_prompt, repair_messages
 from agents.results import Need, OpenQuestion, OpenReason, WorkOutput, WorkResult
-from agents.tools.contract import (
-    Broker,
-    FinalAnswer,
-    InvalidOutput,
-    Message,
-    ModelError,
-    ModelRequest,
-    ToolCalls,
-)
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.carried import carry
 from agents.workers.embedded.inquiry import NotesReader

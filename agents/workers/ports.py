@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from agents.broker import Broker
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import Broker
 from graphs.contract import Lang, Limits
 from graphs.plan import NodeId, SubTask
 from masks.bands import Thresholds

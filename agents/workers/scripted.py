@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Literal
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId
 

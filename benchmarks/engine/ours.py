@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.broker import Broker
 from agents.results import WorkResult
 from agents.roster import Roster
 from agents.spec import AgentId, AgentSpec, ModelPolicy
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkFailed, WorkOrder
 from benchmarks.engine.loads import Load
 from benchmarks.engine.notes import QUESTION, Notes, write_node_notes

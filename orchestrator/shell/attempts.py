@@ -17,10 +17,10 @@ from typing import Any, Final, Literal, Protocol
 from langchain_core.callbacks import AsyncCallbackManager
 from langgraph.checkpoint.base import Checkpoint
 
+from agents.broker import BudgetExhausted
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import BudgetExhausted
 from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
 from graphs.contract import Lang

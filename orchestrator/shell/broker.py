@@ -18,19 +18,12 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from rpds import HashTrieMap
 
+from agents.broker import BudgetExhausted
 from agents.json_schema import schema_problems
+from agents.models.contract import ModelError, ModelReply, ModelRequest
 from agents.models.ports import ChatPort
 from agents.spec import AgentSpec
-from agents.tools.contract import (
-    BudgetExhausted,
-    ModelError,
-    ModelReply,
-    ModelRequest,
-    ToolCall,
-    ToolError,
-    ToolOk,
-    ToolResult,
-)
+from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
 from agents.tools.ports import Tool
 from graphs.contract import Limits
 from orchestrator.core.events import CallReturned

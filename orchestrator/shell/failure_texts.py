@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agents.tools.contract import BudgetExhausted
+from agents.broker import BudgetExhausted
 from graphs.contract import Lang
 
 _LIMITS: Final[Mapping[str, Mapping[Lang, str]]] = {

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker, ToolCall
+from agents.tools.contract import ToolCall
 from agents.workers.ports import WorkOrder
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal

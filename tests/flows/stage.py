@@ -15,11 +15,11 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.broker import Broker
 from agents.citations import anchor
 from agents.evidence import Claim, Evidence, LineSpan, Source, claim_of, quote, source_id
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import Broker
 from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkOrder
 from agents.workers.scripted import Answer as ScriptedAnswer

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from orchestrator.core.events import AttemptFailed, AttemptRejected, RequestOpened

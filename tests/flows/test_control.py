@@ -12,8 +12,8 @@ from typing import Literal
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import OpenQuestion, WorkOutput, WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from agents.workers.scripted import Answer
 from graphs.plan import NodeId

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from agents.broker import Broker
 from agents.evidence import LeakMark
 from agents.results import WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import Broker
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import Need, OpenQuestion, WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkFailed, WorkOrder
 from graphs.contract import TaskContract
 from graphs.plan import Plan

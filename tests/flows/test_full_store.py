@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId
 from orchestrator.core.events import AttemptStarted, AttemptVerified, Event

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from orchestrator.run import run_again
 from orchestrator.shell.store.errors import ArtefactMissing

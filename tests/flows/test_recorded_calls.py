@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker, ToolCall, ToolOk
+from agents.tools.contract import ToolCall, ToolOk
 from agents.workers.ports import WorkOrder
 from orchestrator.core.events import CallReturned
 from orchestrator.core.proposal import Proposal

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker, BudgetExhausted
 from agents.evidence import LeakMark
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
 from agents.spec import AgentId
-from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
 from masks.bands import Band
 from orchestrator.core.backtrack import (

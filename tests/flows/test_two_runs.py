@@ -16,9 +16,10 @@ from typing import Any, Self
 
 import pytest
 
+from agents.broker import Broker
+from agents.models.contract import ModelReply, ModelRequest
 from agents.results import WorkResult
 from agents.spec import ModelPolicy, Provider
-from agents.tools.contract import Broker, ModelReply, ModelRequest
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import Answer, ScriptKey
 from graphs.plan import Plan

@@ -24,9 +24,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Literal, Self
 
+from agents.broker import Broker
 from agents.results import WorkResult
 from agents.spec import AgentSpec
-from agents.tools.contract import Broker
 from agents.workers.ports import Worker, WorkOrder
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState

@@ -11,9 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agents.broker import Broker
 from agents.results import WorkResult
 from agents.spec import AgentId
-from agents.tools.contract import Broker, ToolCall
+from agents.tools.contract import ToolCall
 from agents.workers.ports import WorkFailed, WorkOrder
 from benchmarks.engine.loads import W2_MEDIAN_S, W2_NODES, Load, w2, w6
 from benchmarks.engine.notes import Notes, write_node_notes

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import pytest
 
+from agents.broker import Broker, BudgetExhausted
 from agents.evidence import ClaimId, EvidenceId
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
-from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolResult
+from agents.tools.contract import ToolCall, ToolResult
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.bands import Band

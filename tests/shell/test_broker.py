@@ -10,20 +10,10 @@ from typing import Any
 import pytest
 from rpds import HashTrieMap
 
+from agents.broker import BudgetExhausted
+from agents.models.contract import FinalAnswer, Message, ModelError, ModelReply, ModelRequest, Usage
 from agents.spec import AgentSpec, ModelPolicy
-from agents.tools.contract import (
-    BudgetExhausted,
-    FinalAnswer,
-    Message,
-    ModelError,
-    ModelReply,
-    ModelRequest,
-    ToolCall,
-    ToolError,
-    ToolOk,
-    ToolResult,
-    Usage,
-)
+from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
 from graphs.contract import Limits
 from graphs.plan import NodeId
 from orchestrator.core.events import CallReturned

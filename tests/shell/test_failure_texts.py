@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from agents.tools.contract import BudgetExhausted
+from agents.broker import BudgetExhausted
 from graphs.contract import Limits
 from orchestrator.shell.failure_texts import domains_closed, limit_reached, suppression_guard
 

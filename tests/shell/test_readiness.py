@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.models.contract import ModelReply, ModelRequest
 from agents.spec import AgentId, AgentSpec, ModelPolicy
-from agents.tools.contract import ModelReply, ModelRequest
 from graphs.contract import Goal
 from orchestrator.core.errors import ModelUnavailable, SeveralSources, SourcesMissing, SubTaskUnsupported
 from orchestrator.core.ids import RunId

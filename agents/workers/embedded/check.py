@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from agents.broker import Broker
 from agents.evidence import Claim, SourceId
 from agents.results import Conflict, Need, OpenReason, SearchRound, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
-from agents.tools.contract import Broker
 from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from agents.broker import Broker
 from agents.citations import one_line
 from agents.evidence import Claim, Evidence, LeakMark, Source, claim_of, quote, with_leak
 from agents.operations import field_name
 from agents.results import OpenQuestion, OpenReason, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import is_cjk
-from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted

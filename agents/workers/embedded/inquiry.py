@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from math import log
 from typing import Any, Final
 
+from agents.broker import Broker, BudgetExhausted
 from agents.evidence import SourceId
 from agents.operations import field_name
 from agents.results import SearchRound
-from agents.tools.contract import Broker, BudgetExhausted, ToolCall, ToolError
+from agents.tools.contract import ToolCall, ToolError
 from agents.workers.embedded.access import Access
 from agents.workers.embedded.cell_answers import cell_of
 from agents.workers.embedded.field_answers import fills

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from agents.broker import Broker
 from agents.results import WorkResult
-from agents.tools.contract import Broker
 from agents.workers.embedded.check import CheckWorker
 from agents.workers.embedded.compare import compare
 from agents.workers.embedded.extract import ExtractWorker

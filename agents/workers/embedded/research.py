@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agents.broker import Broker
 from agents.results import WorkResult
 from agents.retrieval.tokens import is_cjk
-from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.asking import AnswerKind

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from agents.broker import Broker
 from agents.results import SearchRound, WorkResult
 from agents.retrieval.tokens import terms
-from agents.tools.contract import Broker
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answer_forms import names_date
 from agents.workers.embedded.answering import folded, texts_of

@@ -5,10 +5,7 @@ import pytest
 from langchain_core import exceptions as lc
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from agents.models.langchain import LangChainChat, model_error
-from agents.models.ports import ChatPort
-from agents.models.scripted import CallTools, Fail, Rule, Say, SayJson, ScriptedChatModel
-from agents.tools.contract import (
+from agents.models.contract import (
     FinalAnswer,
     InvalidOutput,
     Message,
@@ -18,6 +15,9 @@ from agents.tools.contract import (
     ToolCalls,
     Usage,
 )
+from agents.models.langchain import LangChainChat, model_error
+from agents.models.ports import ChatPort
+from agents.models.scripted import CallTools, Fail, Rule, Say, SayJson, ScriptedChatModel
 
 SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 ASKED = (Message(role="system", content="be brief"), Message(role="user", content="go"))

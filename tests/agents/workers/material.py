@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.broker import BudgetExhausted
 from agents.evidence import (
     Claim,
     Evidence,
@@ -22,12 +23,13 @@ from agents.evidence import (
     source_id,
     with_leak,
 )
+from agents.models.contract import ModelReply, ModelRequest
 from agents.results import WorkOutput
 from agents.retrieval.library import NotesLibrary, SectionLabel
 from agents.retrieval.reading import Corpus, document_from_text
 from agents.spec import AgentId, AgentSpec
 from agents.tools.builtin.notes import NotesTools
-from agents.tools.contract import BudgetExhausted, ModelReply, ModelRequest, ToolCall, ToolResult
+from agents.tools.contract import ToolCall, ToolResult
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from graphs.plan import NodeId, SubTask

@@ -7,13 +7,14 @@ import pytest
 
 from agents.citations import find_anchors
 from agents.evidence import LeakMark
+from agents.models.contract import ModelReply, ModelRequest
 from agents.models.langchain import LangChainChat
 from agents.models.scripted import CallTools, Fail, Reply, Say, SayJson, ScriptedChatModel
 from agents.results import Need, OpenQuestion, WorkOutput, WorkResult
 from agents.retrieval.library import NotesLibrary, SectionLabel
 from agents.spec import AgentId, AgentSpec
 from agents.tools.builtin.notes import NotesTools
-from agents.tools.contract import ModelReply, ModelRequest, ToolCall, ToolResult
+from agents.tools.contract import ToolCall, ToolResult
 from agents.workers.model import MAX_REPAIRS, ModelWorker
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import ANY, ScriptedWorker

@@ -2,9 +2,11 @@ from dataclasses import replace
 
 import pytest
 
+from agents.broker import Broker
+from agents.models.contract import ModelReply, ModelRequest
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentId, AgentSpec
-from agents.tools.contract import Broker, ModelReply, ModelRequest, ToolCall, ToolResult
+from agents.tools.contract import ToolCall, ToolResult
 from agents.workers.ports import Worker, WorkOrder
 from agents.workers.scripted import ANY, ScriptedWorker, UnscriptedOrder
 from graphs.plan import NodeId, SubTask

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.broker import Broker
 from agents.results import WorkOutput, WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from agents.workers.scripted import ANY, Answer, ScriptedWorker, ScriptKey
 from graphs.plan import NodeId

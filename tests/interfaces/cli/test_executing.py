@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agents.broker import Broker, BudgetExhausted
 from agents.results import WorkOutput, WorkResult
-from agents.tools.contract import Broker, BudgetExhausted
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import Answer
 from orchestrator.core.events import Event, RunPaused

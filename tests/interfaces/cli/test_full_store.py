@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import Broker
 from agents.results import WorkOutput, WorkResult
-from agents.tools.contract import Broker
 from agents.workers.ports import WorkOrder
 from orchestrator.core.ids import RunId
 from orchestrator.shell.runs import events_of, load

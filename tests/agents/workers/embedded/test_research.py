@@ -10,20 +10,14 @@ from typing import Any
 
 import pytest
 
+from agents.broker import BudgetExhausted
 from agents.citations import find_anchors
 from agents.evidence import LeakMark
+from agents.models.contract import ModelReply, ModelRequest
 from agents.operations import field_name
 from agents.results import WorkResult
 from agents.retrieval.library import NotesLibrary
-from agents.tools.contract import (
-    BudgetExhausted,
-    ModelReply,
-    ModelRequest,
-    ToolCall,
-    ToolError,
-    ToolOk,
-    ToolResult,
-)
+from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
 from agents.workers.embedded.inquiry import BARREN_ROUNDS, ResearchLimits
 from agents.workers.embedded.research import DEFAULT_BUDGET, ResearchWorker
 from agents.workers.ports import WorkFailed
