@@ -1,0 +1,143 @@
+"""The short-term window: the last messages in full, and a short summary of what was before (seed 003, 2.2).
+
+The summary is written by code out of the working state, never by a model: confirmed facts and excluded directions, no
+thoughts on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agents.context.parts import Part, exchanges_of
+from agents.context.working_state import WorkingState
+from agents.models.contract import Message
+from graphs.contract import Lang
+
+FULL_MESSAGES: Final = 3
+"""Messages in full (003 2.2); more where a call and its results would be parted."""
+SUMMARY_CHARS: Final = 200
+"""Longest summary (003 2.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What of a conversation is in view."""
+
+    recent: tuple[Message, ...]
+    """The last messages, in full."""
+    folded: int
+    """How many messages before them the summary stands for."""
+    summary: str
+    """Empty when nothing was folded, or nothing is settled."""
+
+    def part(self) -> Part | None:
+        """Return the summary as a part of a prompt; `None` without one."""
+        return Part(kind="summary", text=self.summary, origin="source") if self.summary else None
+
+
+def window_of(
+    history: Sequence[Message], state: WorkingState, lang: Lang, *, keep: int = FULL_MESSAGES
+) -> Window:
+    """Return the last exchanges that hold at least `keep` messages, and a summary of `state` for the others.
+
+    Raises `BrokenHistory` as `exchanges_of` does.
+    """
+    recent: list[Message] = []
+    for exchange in reversed(exchanges_of(history)):
+        if len(recent) >= keep:
+            break
+        recent[:0] = exchange.messages
+    folded = len(history) - len(recent)
+    return Window(recent=tuple(recent), folded=folded, summary=summary_of(state, lang) if folded else "")
+
+
+def summary_of(state: WorkingState, lang: Lang, limit: int = SUMMARY_CHARS) -> str:
+    """Return the confirmed facts and excluded directions of `state` in at most `limit` characters; empty for none.
+
+    Entries are whole or absent: half a fact may say the opposite. The newest come first into the room there is, facts
+    and directions in turn, so that neither crowds out the other; what found none is counted, `+2`.
+    """
+    facts = [_line(finding.statement) for finding in state.confirmed]
+    excluded = [_line(direction) for direction in state.excluded]
+    total = len(facts) + len(excluded)
+    chosen: set[tuple[str, int]] = set()
+    for entry in _newest_in_turn(len(facts), len(excluded)):
+        if len(_worded(facts, excluded, {*chosen, entry}, total, lang)) <= limit:
+            chosen.add(entry)
+    text = _worded(facts, excluded, chosen, total, lang)
+    return text if len(text) <= limit else ""
+
+
+def _newest_in_turn(facts: int, excluded: int) -> Iterator[tuple[str, int]]:
+    for back in range(1, max(facts, excluded) + 1):
+        if back <= facts:
+            yield "fact", facts - back
+        if back <= excluded:
+            yield "excluded", excluded - back
+
+
+def _worded(
+    facts: Sequence[str], excluded: Sequence[str], chosen: set[tuple[str, int]], total: int, lang: Lang
+) -> str:
+    words = _WORDS[lang]
+    lines = []
+    for name, entries in (("fact", facts), ("excluded", excluded)):
+        shown = [entry for place, entry in enumerate(entries) if (name, place) in chosen]
+        if shown:
+            lines.append(words[name] + words["between"].join(shown))
+    more = total - len(chosen)
+    if more:
+        lines.append(f"+{more}")
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def render_state(state: WorkingState, lang: Lang) -> str:
+    """Return `state` as the text of a part: a heading and a line for each entry, findings with their evidence."""
+    words = _WORDS[lang]
+    lines = [words["goal"] + _line(state.goal)]
+    listed = (
+        ("done", [_line(step) for step in state.done]),
+        ("fact", [f"{_line(f.statement)} ({', '.join(f.evidence)})" for f in state.confirmed]),
+        ("unconfirmed", [_line(f.statement) for f in state.findings if not f.evidence]),
+        ("excluded", [_line(direction) for direction in state.excluded]),
+        ("open", [_line(point) for point in state.open_points]),
+        ("artefacts", list(state.artefacts)),
+    )
+    for name, entries in listed:
+        lines.extend(f"{words[name]}{entry}" for entry in entries)
+    return "\n".join(lines)
+
+
+def state_part(state: WorkingState, lang: Lang) -> Part:
+    """Return `state` as a part of a prompt: data, for its findings are the words of documents and models."""
+    return Part(kind="state", text=render_state(state, lang), origin="computed", taint="untrusted")
+
+
+_WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
+    "en": {
+        "between": "; ",
+        "goal": "goal: ",
+        "done": "done: ",
+        "fact": "confirmed: ",
+        "unconfirmed": "not confirmed: ",
+        "excluded": "excluded: ",
+        "open": "open: ",
+        "artefacts": "made: ",
+    },
+    "zh": {
+        "between": "；",
+        "goal": "目标：",
+        "done": "已完成：",
+        "fact": "已确认：",
+        "unconfirmed": "未确认：",
+        "excluded": "已排除：",
+        "open": "未决：",
+        "artefacts": "产物：",
+    },
+}
