@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from agents.tools.contract import SideEffectClass
@@ -17,7 +18,8 @@ from agents.tools.contract import SideEffectClass
 READING_VERBS: Final = frozenset(
     """get read list search find fetch query lookup look show view count describe retrieve browse inspect select
     check compute calculate calc compare translate summarize summarise explain analyze analyse parse extract convert
-    estimate predict classify detect recommend rank filter sort grep glob head tail stat status help info peek""".split()  # noqa: SIM905
+    estimate predict classify detect recommend rank filter sort grep glob head tail stat status help info
+    peek""".split()  # noqa: SIM905
 )
 """Verbs after which a tool gives something back. `load`, `open`, `run`, `call`, `validate` are missing on purpose: they
 do as often act."""
@@ -35,20 +37,21 @@ EFFECT_VERBS: Final = frozenset(
 """Verbs of tools that change something. They come from what tools in common use are called, and were written down with
 the tool lists of the development data sets at hand."""
 
-_ONLY_IN_NAMES: Final = frozenset(
-    "like follow order record sign comment message call open bill store block close head email alert lock vote mark set "
-    "change start stop save apply charge share".split()  # noqa: SIM905
+_ALSO_NOUNS: Final = frozenset(
+    """like follow order record sign comment message call open bill store block close head email alert lock vote mark
+    set change start stop save apply charge share""".split()  # noqa: SIM905
 )
-"""As often nouns or adjectives in a description: there they count only where they are plainly verbs."""
+"""As often nouns or adjectives, in names and descriptions: they count only where they are plainly verbs."""
 
 _READING_ZH: Final = re.compile(
     r"^(?:获取|读取|查询|搜索|检索|列出|查看|查找|统计|计算|浏览|返回|比较|翻译|解析|提取|显示|获得|查)"
 )
 _EFFECT_ZH: Final = re.compile(
-    r"发送|发布|删除|创建|新建|更新|修改|写入|编辑|添加|追加|插入|上传|提交|邀请|共享|分享|授权|撤销|取消|预订|预约|预定|下单|"
+    # What is `已发送` or `发送的` describes a thing, and does nothing.
+    r"(?<![已被])(?:发送|发布|删除|创建|新建|更新|修改|写入|编辑|添加|追加|插入|上传|提交|邀请|共享|分享|授权|撤销|取消|预订|预约|下单|"
     r"购买|支付|付款|转账|汇款|退款|执行|运行|部署|安装|卸载|启动|停止|重启|关闭|启用|禁用|重命名|移动|替换|重置|批准|拒绝|"
     r"回复|转发|通知|拨打|订阅|注册|登录|标记|归档|恢复|锁定|解锁|导入|保存|清空|覆盖|加密|设置|变更|推送|"
-    r"修改为|发给|发到|寄"
+    r"发给|发到|寄)(?!的|记录|时间|状态|历史|日志)"
 )
 _FILES: Final = frozenset(
     "file files folder folders directory dir disk document documents note notes path".split()  # noqa: SIM905
@@ -141,10 +144,15 @@ def _reads(name: str, names: tuple[str, ...], description: str, schema: Mapping[
     chinese = bool(_READING_ZH.match(name) or (not names and _READING_ZH.match(description)))
     if not (english or chinese):
         return False
-    # `get_most_liked`, `list_orders`: what is listed may be called after a deed; a bare verb in a name is one.
-    if any(word in EFFECT_VERBS - _ONLY_IN_NAMES for word in names[1:]) or _EFFECT_ZH.search(name):
+    if any(map(_acts, pairwise(names))) or _EFFECT_ZH.search(name):
         return False
     return not speaks_of_effects(description) and not _takes_effects(schema)
+
+
+def _acts(pair: tuple[str, str]) -> bool:
+    """Whether the second of two words of a name is a deed: `get_and_close`, `find_create`, and not `get_open_order`."""
+    before, word = pair
+    return word in EFFECT_VERBS and (word not in _ALSO_NOUNS or before in ("and", "or", "then"))
 
 
 def speaks_of_effects(description: str) -> bool:
@@ -153,25 +161,17 @@ def speaks_of_effects(description: str) -> bool:
     >>> speaks_of_effects("Returns the sent emails."), speaks_of_effects("Returns it and deletes it afterwards.")
     (False, True)
     """
-    if any(
-        _EFFECT_ZH.search(sentence) and not _READING_ZH.match(sentence)
-        for sentence in _sentences(description)
-    ):
+    if _EFFECT_ZH.search(description):
         return True
     before, earlier = ".", "."
     for match in _WORD.finditer(description):
         word = match[0].casefold()
         if before in _IS and earlier not in ("that", "which") and word in _PARTICIPLES:
             return True
-        starts = before in _ENDS or before == ","
         verb = _THIRD_PERSON.get(word) or (word if word in EFFECT_VERBS else None)
-        if verb is not None and verb not in _ONLY_IN_NAMES and (starts or before in _BEFORE_A_VERB):
+        if verb is not None and verb not in _ALSO_NOUNS and (before == "," or before in _BEFORE_A_VERB):
             return True
-        if (
-            verb is not None
-            and verb in _ONLY_IN_NAMES
-            and (before in _ENDS or before in ("will", "also", "it"))
-        ):
+        if verb is not None and (before in _ENDS or before in ("will", "also", "it")):
             return True
         before, earlier = word, before
     return False
@@ -184,7 +184,3 @@ def _takes_effects(schema: Mapping[str, Any]) -> bool:
     return bool(
         names & {"method", "command", "cmd", "code", "script", "sql", "statement", "action", "operation"}
     )
-
-
-def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[。；！？\n]", text) if part.strip()]

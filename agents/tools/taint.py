@@ -7,7 +7,7 @@ a form that is not recognised: it is never trusted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -20,6 +20,9 @@ quotation in an answer of one's own stays below, a summary in the document's wor
 
 LONGEST_CHOICE: Final = 40
 """Characters of a choice or default that a schema names; a longer one is text."""
+
+DEEPEST: Final = 32
+"""Levels of lists and objects in the arguments of a call."""
 
 ArgumentSource = Literal["user", "source", "parametric", "computed"]
 """As `agents.evidence.Origin`; an argument of a call is never `upstream`: that is text of an agent, hence untrusted."""
@@ -171,23 +174,41 @@ def _carries(value: Scalar, schema: Mapping[str, Any] | None) -> bool:
     return True
 
 
-def _scalars(
-    value: Any, path: str, schema: Mapping[str, Any] | None
-) -> Iterator[tuple[str, Scalar, Mapping[str, Any] | None]]:
+def depth_of(value: Any) -> int:
+    """Return how deeply lists and objects are nested in `value`, counted up to one beyond `DEEPEST`."""
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        level = [part for one in level for part in _parts(one)]
+        depth += bool(level)
+    return depth
+
+
+def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _scalars(
+    value: Any, path: str, schema: Mapping[str, Any] | None, depth: int = 0
+) -> Iterator[tuple[str, Scalar, Mapping[str, Any] | None]]:
+    if depth > DEEPEST and isinstance(value, Mapping | list | tuple):
+        # Beyond what anybody would look at; the gate refuses such a call.
+        yield path, "…", None
+    elif isinstance(value, Mapping):
         named = [form["properties"] for form in _forms(schema) if isinstance(form.get("properties"), Mapping)]
         for name, part in value.items():
             known = next((properties[name] for properties in named if name in properties), None)
             if named and known is None:
                 # A name of the caller's own: text like any other.
                 yield f"{path}{{{name}}}", str(name), None
-            yield from _scalars(part, f"{path}.{name}", known)
+            yield from _scalars(part, f"{path}.{name}", known, depth + 1)
     elif isinstance(value, list | tuple):
         items = next(
             (form["items"] for form in _forms(schema) if isinstance(form.get("items"), Mapping)), None
         )
         for number, part in enumerate(value):
-            yield from _scalars(part, f"{path}[{number}]", items)
+            yield from _scalars(part, f"{path}[{number}]", items, depth + 1)
     elif isinstance(value, str | int | float) or value is None:
         yield path, value, schema
     else:
