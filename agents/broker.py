@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from agents.models.contract import ModelReply, ModelRequest
-from agents.tools.contract import ToolCall, ToolResult
+from agents.tools.contract import HeldCall, ToolCall, ToolResult
 
 
 class BudgetExhausted(Exception):
@@ -22,6 +22,18 @@ class BudgetExhausted(Exception):
         super().__init__(f"limit {limit!r} reached: {used:g} used of {allowed:g}")
 
 
+class CallHeld(Exception):
+    """Raised by a broker when a call waits for a person's word: for its approval, or for what came of it.
+
+    A worker lets it pass, after the calls beside it that may be made. The attempt rests until the person answers; then
+    it is made again from the log, with the same replies and results, and comes to the same call.
+    """
+
+    def __init__(self, held: HeldCall) -> None:
+        self.held = held
+        super().__init__(f"the call of {held.tool!r} waits for a person: {held.why}")
+
+
 class Broker(Protocol):
     """The only way for a worker to reach models and tools.
 
@@ -31,7 +43,10 @@ class Broker(Protocol):
     """
 
     async def call_tool(self, call: ToolCall) -> ToolResult:
-        """Validate, authorise, pay, perform and record `call`; raises `BudgetExhausted` instead of its result."""
+        """Validate, authorise, pay, perform and record `call`.
+
+        Raises `BudgetExhausted` instead of its result, and `CallHeld` for one that a person is asked about.
+        """
         ...
 
     async def call_model(self, request: ModelRequest) -> ModelReply:

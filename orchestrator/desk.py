@@ -124,7 +124,12 @@ def answer(desk: Desk, request: str, reply: Answer, *, by: str) -> Request:
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     check_answer(wanted, reply)
     _check_names(desk, state, reply)
-    document = {"request": request, "answer": ANSWER.dump_python(reply, mode="json"), "by": by}
+    document = {
+        "request": request,
+        "answer": ANSWER.dump_python(reply, mode="json"),
+        "by": by,
+        "at": desk.clock.now(),
+    }
     post(desk.store, run, "answer", document, dedup=answer_name(wanted))
     return wanted
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agents.evidence import Origin, Taint
+from agents.tools.gate_reasons import Reason
 
 SideEffectClass = Literal["read", "draft", "write", "external"]
 """`read`: changes nothing; `draft`: writes where only this run looks; `write`: changes the user's files; `external`:
 acts outside this machine."""
+
+Profile = Literal["debug", "evaluate", "production"]
+"""What calls that change something come to. `debug`: they are refused; `evaluate`: they are only pretended;
+`production`: they are made after a person's approval."""
 
 RepeatRule = Literal["safe", "keyed", "never"]
 """Whether a call may be made again when nobody knows what came of it.
@@ -88,3 +93,37 @@ class ToolError:
 
 
 ToolResult = ToolOk | ToolError
+
+
+HeldReason = Literal["approval_needed", "refused_again", "outcome_unknown"]
+"""Why a person is asked about a call.
+
+- `approval_needed`: a person approves it or refuses it.
+- `refused_again`: a person refused it, and the agent goes on proposing it.
+- `outcome_unknown`: it was begun, and nobody knows whether it happened.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldCall:
+    """A call that waits for a person's word, with everything that the word is bound to."""
+
+    why: HeldReason
+    step: str
+    """The stage and path of the attempt that it belongs to, e.g. `work.1.0`."""
+    index: int
+    """From 0 within the step."""
+    tool: str
+    arguments: Mapping[str, Any]
+    """JSON values, exactly as they will be used."""
+    arguments_digest: str
+    """Over tool and arguments."""
+    side_effect: SideEffectClass
+    tier: str
+    """How grave it is, see `agents.tools.gate`."""
+    reasons: tuple[Reason, ...] = ()
+    """Why it is held, as the gate found."""
+    preview: str = ""
+    """What it would change, e.g. a diff; for people."""
+    origin: Origin = "computed"
+    taint: Taint = "trusted"

@@ -36,6 +36,7 @@ def carried_over(state: RunState, proposal: Proposal, index: PlanIndex, name: No
         waiting=waiting,
         generation=before.generation + 1,
         accepted=before.accepted,
+        committed=before.committed,
         history=before.history,
     )
     if before.status != "accepted" or not _unchanged(state, proposal, index.subtask(name)):

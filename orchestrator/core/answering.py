@@ -12,7 +12,7 @@ from graphs.plan import NodeId
 from graphs.scopes import invalidated
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard, Repair
 from orchestrator.core.claims import Level
-from orchestrator.core.commands import AcceptAsIs, Command, ReopenReview, SkipNodes
+from orchestrator.core.commands import AcceptAsIs, Command, ReopenReview, SkipNodes, StartAttempt
 from orchestrator.core.giving_up import given_up_with
 from orchestrator.core.going_back import backtrack, has_external_effect
 from orchestrator.core.repairs import approved_index, guard_text, person_mask, reader_of_changed
@@ -35,6 +35,8 @@ def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
             fix = ChangeAgent(node=node.id, old=state.assigned[node.id], new=AgentId(answer.agent))
         case "accept":
             return AcceptAsIs(node=node.id, generation=node.generation, request=node.answered)
+        case "approve" | "refuse" | "happened" | "repeat":
+            return _go_on(node)
         case "abandon":
             return SkipNodes(nodes=given_up_with(state, node.id), reason="abandoned", detail=answer.guidance)
         case "review":
@@ -43,6 +45,18 @@ def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
             assert_never(answer.choice)
     start_path = state.node(fix.node).start_path
     return backtrack(state, node, fix, parent=reader, forced=Level.L2, by="person", start_path=start_path)
+
+
+def _go_on(node: NodeState) -> Command:
+    """The attempt that rested is gone on with: its log holds everything up to the call, and now the word on it."""
+    assert node.input_key is not None, "an attempt that rests was started"
+    return StartAttempt(
+        node=node.id,
+        generation=node.generation,
+        attempt=node.attempt,
+        input_key=node.input_key,
+        resumed=True,
+    )
 
 
 def _reader(state: RunState, node: NodeState) -> NodeId | None:

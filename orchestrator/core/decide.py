@@ -5,6 +5,7 @@ question of every node, after a restart. Both build on `next_for_node`, so that 
 `decide` returned and was not carried out, `recover` returns again. A command that waited while other events were
 recorded may be obsolete, or stand for something else by now: `still_open` says what to carry out in its place.
 
+    attempt held ─► AskPerson ─► (answered) ─► StartAttempt of the same attempt
     attempt rejected or failed ─► RecordBlockage ─► (classified) ─► one of
         A: RetryAttempt             same input and mask, after a delay
         B: Backtrack to the parent  parameters corrected, once
@@ -41,13 +42,16 @@ from orchestrator.core.commands import (
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptStarted,
     AttemptVerified,
     Backtracked,
     BlockageClassified,
+    CallCommitted,
     CallReturned,
+    CallStreamed,
     CancelRequested,
     ChangesWereRequested,
     Event,
@@ -71,7 +75,7 @@ from orchestrator.core.events import (
     RunSuspended,
     SourcesRead,
 )
-from orchestrator.core.going_back import give_back
+from orchestrator.core.going_back import ask_about_call, give_back
 from orchestrator.core.input_key import input_key
 from orchestrator.core.recovery import attempts_exhausted, blockage_of, repair
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
@@ -154,6 +158,8 @@ def next_for_node(state: RunState, name: NodeId, *, restart: bool = False) -> Co
         case "blocked":
             if node.answer is not None:
                 return carry_out(state, node, node.answer)
+            if node.held is not None:
+                return ask_about_call(state, node, node.held)
             if node.failure is None:
                 return None
             if node.blockage is None:
@@ -175,7 +181,7 @@ def _concerned(state: RunState, event: Event) -> Iterable[NodeId]:
     match body:
         case AttemptVerified() | NodeReused() | NodeAcceptedAsIs():
             return _plan(state).successors(body.node)
-        case AttemptRejected() | AttemptFailed() | BlockageClassified() | RetryScheduled():
+        case AttemptRejected() | AttemptFailed() | AttemptHeld() | BlockageClassified() | RetryScheduled():
             return (body.node,)
         case AttemptCancelled():
             return (body.node,) if _was_under_way(state, body) else ()
@@ -197,6 +203,8 @@ def _concerned(state: RunState, event: Event) -> Iterable[NodeId]:
             | RunContinued()
             | CancelRequested()
             | AttemptStarted()
+            | CallCommitted()
+            | CallStreamed()
             | CallReturned()
             | AttemptProduced()
             | FailureRemembered()

@@ -15,8 +15,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.evidence import Origin, Taint
+from agents.models.contract import Dropped, Usage
 from agents.results import Need, SearchRound, WorkMode
 from agents.spec import AgentId
+from agents.tools.contract import HeldCall, SideEffectClass
 from graphs.contract import Lang
 from graphs.plan import NodeId
 from masks.leaks.provenance import Leak
@@ -27,7 +29,7 @@ from orchestrator.core.ids import ArtefactId, ContentDigest, RequestId, RunId
 from orchestrator.core.proposal import Proposal, Sha256
 from orchestrator.core.requests import Answer, Request
 
-EVENT_SCHEMA = 1
+EVENT_SCHEMA = 2
 """Version of the shapes below, in every stored event."""
 
 
@@ -183,7 +185,71 @@ class CallReturned:
     result: ArtefactId
     ok: bool
     summary: str
+    call_id: str = ""
+    """Under which the model proposed it; empty for one of the worker's own."""
+    key: str = ""
+    """Of a tool call with an effect: what it was committed and performed under."""
+    performed: bool = True
+    """Of a tool call: whether the tool was asked at all; one that was refused, mocked or known already was not."""
+    usage: Usage | None = None
+    """Of a model call: what it consumed."""
+    elapsed_ms: float = 0.0
+    """By the clock of the process."""
+    prompt_version: str = ""
+    """Of a model call: which prompt it was asked with."""
+    means: str = ""
+    """Of a model call: how it was told schema and tools in the end."""
+    dropped: tuple[Dropped, ...] = ()
+    """Of a model call: what did not fit into its prompt."""
     type: Literal["call.returned"] = "call.returned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCommitted:
+    """A call with an effect is about to be performed, with exactly these arguments: it uses up its approval.
+
+    In the store before the tool is asked. Without a `CallReturned` after it nobody knows what came of it.
+    """
+
+    node: NodeId
+    generation: int
+    attempt: int
+    step: str
+    index: int
+    tool: str
+    arguments: Mapping[str, JsonValue]
+    arguments_digest: str
+    side_effect: SideEffectClass
+    key: str
+    """The idempotency key."""
+    approval: RequestId | None
+    """The request that it was approved by; `None` where none is needed."""
+    call_id: str = ""
+    type: Literal["call.committed"] = "call.committed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStreamed:
+    """A part of a model's answer while it is being written; the answer itself comes with `CallReturned`."""
+
+    node: NodeId
+    generation: int
+    attempt: int
+    step: str
+    index: int
+    text: str
+    type: Literal["call.streamed"] = "call.streamed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptHeld:
+    """An attempt rests until a person said a word on one of its calls; then it is gone on with from the log."""
+
+    node: NodeId
+    generation: int
+    attempt: int
+    call: HeldCall
+    type: Literal["attempt.held"] = "attempt.held"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,6 +428,8 @@ class RequestAnswered:
     node: NodeId
     answer: Answer
     by: str
+    at: str = ""
+    """When it was given, ISO 8601: before it was recorded, where nobody executed the run."""
     type: Literal["request.answered"] = "request.answered"
 
 
@@ -414,7 +482,10 @@ Body = (
     | RunContinued
     | CancelRequested
     | AttemptStarted
+    | CallCommitted
+    | CallStreamed
     | CallReturned
+    | AttemptHeld
     | AttemptProduced
     | AttemptVerified
     | AttemptRejected

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+from agents.tools.contract import HeldCall, HeldReason
 from graphs.contract import MAX_REPAIR_DEPTH
 from graphs.plan import NodeId
 from graphs.scopes import invalidated
@@ -26,6 +27,13 @@ _OF_THE_OUTSIDE: Final[frozenset[FailureKind]] = frozenset(
     {"timeout", "rate_limited", "unavailable", "not_verified", "tool_missing"}
 )
 """Failures whose cause can be gone at the next attempt, whoever makes it."""
+
+
+_ABOUT_A_CALL: Final[Mapping[HeldReason, tuple[ChoiceId, ...]]] = {
+    "approval_needed": ("approve", "refuse"),
+    "refused_again": ("approve",),
+    "outcome_unknown": ("happened", "repeat"),
+}
 
 
 def backtrack(
@@ -116,6 +124,27 @@ def ask(state: RunState, node: NodeState, reason: ReasonCode) -> AskPerson:
     )
 
 
+def ask_about_call(state: RunState, node: NodeState, held: HeldCall) -> AskPerson:
+    """Return the question to a person about one call of the attempt that rests for it.
+
+    Where the plan can't do without the sub-task, it can be given up all the same: that is for the person to say.
+    """
+    choices: tuple[ChoiceId, ...] = (*_ABOUT_A_CALL[held.why], "abandon", "review")
+    return AskPerson(
+        request=Request(
+            id=request_id(state.run, state.requests_opened + 1),
+            kind="call",
+            node=node.id,
+            reason=held.why,
+            detail=held.preview,
+            attempts=node.history,
+            choices=choices,
+            call=held,
+            schema=answer_schema(choices),
+        )
+    )
+
+
 def _may_differ(state: RunState, node: NodeState) -> bool:
     """Whether another attempt can come out differently: its agent reads guards, or something outside can be mended.
 
@@ -126,10 +155,20 @@ def _may_differ(state: RunState, node: NodeState) -> bool:
 
 
 def has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
-    """Tell whether an attempt that may act on the outside world has begun: that can't be thrown away (semantics 6)."""
+    """Tell whether the outside world may have been acted on: that can't be thrown away (semantics 6).
+
+    By a call that was committed, or by an attempt of a sub-task that the plan says may do so.
+    """
     index = approved_index(state)
     return any(
-        index.subtask(name).side_effects == "external"
-        and (state.node(name).attempt > 0 or state.node(name).status == "accepted")
+        _acted(state.node(name))
+        or (
+            index.subtask(name).side_effects == "external"
+            and (state.node(name).attempt > 0 or state.node(name).status == "accepted")
+        )
         for name in scope
     )
+
+
+def _acted(node: NodeState) -> bool:
+    return any(call.external and not call.failed for call in node.committed.values())

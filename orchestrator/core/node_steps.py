@@ -10,19 +10,24 @@ from typing import Final
 
 from rpds import HashTrieMap
 
+from agents.models.contract import Usage
 from graphs.plan import NodeId
+from orchestrator.core.approvals import CallWord, CommittedCall
 from orchestrator.core.blockage import BlockageClass
 from orchestrator.core.changing import changed
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptStarted,
     AttemptVerified,
     Backtracked,
     BlockageClassified,
+    CallCommitted,
     CallReturned,
+    CallStreamed,
     MessageRefused,
     NodeAcceptedAsIs,
     NodeReused,
@@ -32,9 +37,9 @@ from orchestrator.core.events import (
     RetryScheduled,
 )
 from orchestrator.core.ids import ArtefactId
-from orchestrator.core.requests import AttemptRow
+from orchestrator.core.requests import CALL_CHOICES, AttemptRow, Request
 from orchestrator.core.rewinding import backtracked as rewound
-from orchestrator.core.state import Accepted, NodeState, RunState, call_key
+from orchestrator.core.state import Accepted, NodeState, NodeStatus, RunState, Spent, call_key
 from orchestrator.core.transition import (
     ACTIVE,
     BrokenLog,
@@ -48,15 +53,18 @@ from orchestrator.core.transition import (
     with_node,
 )
 
+_RESUMED: Final[tuple[NodeStatus, ...]] = ("blocked", *ACTIVE)
+"""What an attempt can be in that is gone on with."""
 _NO_CALLS: Final[HashTrieMap[str, ArtefactId]] = HashTrieMap()
 
 
 def started(state: RunState, body: AttemptStarted) -> RunState:
     """Let an attempt run; a resumed one keeps the results of its calls."""
     node = state.nodes.get(body.node)
-    resumed = node is not None and node.status in ACTIVE
+    # One that a crash cut, or that a person's word on one of its calls lets go on.
+    resumed = node is not None and (node.status in ACTIVE or node.held is not None)
     before = body.attempt if resumed else body.attempt - 1
-    node = attempted(state, body.node, body.generation, before, "pending", *ACTIVE)
+    node = attempted(state, body.node, body.generation, before, *(_RESUMED if resumed else ("pending",)))
     if node.waiting:
         raise BrokenLog(f"run {state.run!r}: {body.node!r} started before its inputs were accepted")
     started = changed(
@@ -67,18 +75,73 @@ def started(state: RunState, body: AttemptStarted) -> RunState:
         input_key=body.input_key,
         delay_s=0.0,
         calls=node.calls if resumed else _NO_CALLS,
+        held=None,
+        answer=None,
+        answered=None,
     )
     nodes, counts = placed(state, started)
     return changed(state, seq=state.seq + 1, nodes=nodes, counts=counts)
 
 
 def called(state: RunState, body: CallReturned) -> RunState:
-    """A late call of an obsolete attempt was paid for and stays in the log, and means nothing for the node."""
+    """Keep a result for the attempt, should it be gone on with; and what came of a call with an effect for good.
+
+    A late call of an obsolete attempt was paid for and may have had its effect: that counts; its result means nothing
+    for the node any more.
+    """
     node = state.nodes.get(body.node)
-    if node is None or not is_running(node, body.generation, body.attempt):
+    if body.usage is not None:
+        state = changed(state, spent=_with(state.spent, body.usage))
+    if node is None:
         return state
-    key = call_key(body.step, body.index, body.arguments_digest)
-    return with_node(state, changed(node, calls=node.calls.insert(key, body.result)))
+    done = node.committed.get(body.key) if body.key else None
+    if done is not None:
+        after = changed(done, result=body.result, failed=not body.ok)
+        node = changed(node, committed=node.committed.insert(body.key, after))
+    if is_running(node, body.generation, body.attempt):
+        key = call_key(body.step, body.index, body.arguments_digest)
+        node = changed(node, calls=node.calls.insert(key, body.result))
+    return with_node(state, node)
+
+
+def _with(spent: Spent, usage: Usage) -> Spent:
+    return Spent(
+        calls=spent.calls + 1,
+        input_tokens=spent.input_tokens + usage.input_tokens,
+        output_tokens=spent.output_tokens + usage.output_tokens,
+        cost_usd=spent.cost_usd + (usage.cost_usd or 0.0),
+        unpriced=spent.unpriced + (usage.cost_usd is None),
+    )
+
+
+def committed(state: RunState, body: CallCommitted) -> RunState:
+    """Use up the word that lets the call be made, and remember that it may have had its effect.
+
+    Raises `BrokenLog` for a word that is not that of this call, or that was used before.
+    """
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    words = node.words
+    if body.approval is not None:
+        word = words.get(body.arguments_digest)
+        if word is None or word.request != body.approval or word.used or word.word == "refuse":
+            raise BrokenLog(f"run {state.run!r}: {body.tool!r} of {body.node!r} was not let be made")
+        words = words.insert(body.arguments_digest, changed(word, used=True))
+    call = CommittedCall(
+        tool=body.tool, key=body.key, external=body.side_effect == "external", attempt=body.attempt
+    )
+    return with_node(state, changed(node, words=words, committed=node.committed.insert(body.key, call)))
+
+
+def streamed(state: RunState, body: CallStreamed) -> RunState:
+    """Change nothing: a part of an answer is for who watches."""
+    del body
+    return state
+
+
+def held(state: RunState, body: AttemptHeld) -> RunState:
+    """Let the attempt rest; a person is asked next. Its calls keep their results."""
+    node = attempted(state, body.node, body.generation, body.attempt, *ACTIVE)
+    return with_node(state, changed(node, status="blocked", held=body.call, failure=None, blockage=None))
 
 
 def produced(state: RunState, body: AttemptProduced) -> RunState:
@@ -121,7 +184,8 @@ def blocked(state: RunState, body: AttemptRejected | AttemptFailed) -> RunState:
     if isinstance(body, AttemptRejected):
         node = changed(node, rejected=_output(node, body))
     return with_node(
-        state, changed(node, status="blocked", failure=body.failure, blockage=None, calls=_NO_CALLS)
+        state,
+        changed(node, status="blocked", failure=body.failure, blockage=None, held=None, calls=_NO_CALLS),
     )
 
 
@@ -167,6 +231,8 @@ def skipped(state: RunState, body: NodesSkipped) -> RunState:
         node = state.nodes.get(name)
         if node is None or node.status not in ("pending", "blocked"):
             raise BrokenLog(f"run {state.run!r}: {name!r} can't be given up now")
+        if node.held is not None:
+            node = recorded(state, node, "given_up")
         skipped = changed(
             node,
             status="skipped",
@@ -174,6 +240,7 @@ def skipped(state: RunState, body: NodesSkipped) -> RunState:
             answer=None,
             answered=None,
             blockage=None,
+            held=None,
             calls=_NO_CALLS,
         )
         state = with_node(changed(state, unresolved=state.unresolved.discard(name)), skipped)
@@ -229,9 +296,31 @@ def answered(state: RunState, body: RequestAnswered) -> RunState:
         request=None,
         answer=body.answer,
         answered=body.request,
-        granted=node.granted + 1,
+        granted=node.granted + (body.answer.choice not in CALL_CHOICES),
+        words=_words(state, node, request, body),
     )
     return with_node(state, answered)
+
+
+def _words(
+    state: RunState, node: NodeState, request: Request, body: RequestAnswered
+) -> HashTrieMap[str, CallWord]:
+    """The words on a node's calls after an answer; one about a call is bound to exactly that call."""
+    call, choice = request.call, body.answer.choice
+    if call is None or choice not in ("approve", "refuse", "happened", "repeat"):
+        return node.words
+    word = CallWord(
+        request=request.id,
+        run=state.run,
+        node=node.id,
+        generation=node.generation,
+        tool=call.tool,
+        arguments_digest=call.arguments_digest,
+        word=choice,
+        at=body.at,
+        note=body.answer.guidance,
+    )
+    return node.words.insert(call.arguments_digest, word)
 
 
 def _output(node: NodeState, body: AttemptVerified | AttemptRejected) -> Accepted:

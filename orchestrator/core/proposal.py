@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from agents.roster import Assignment, Roster
 from agents.spec import AgentId, AgentSpec
+from agents.tools.contract import Profile
 from graphs.contract import Goal, Intent, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.bands import Thresholds
@@ -96,6 +97,8 @@ class Proposal:
     """Overrides per agent."""
     grants: Mapping[AgentId, tuple[str, ...]] = field(default_factory=dict)
     """Tools that each agent may call."""
+    profile: Profile = "production"
+    """What calls that change something come to: see `agents.tools.gate`."""
     envelope: Envelope = field(default_factory=Envelope)
     mask_origins: Mapping[AgentId, Mapping[DomainId, MaskOrigin]] = field(default_factory=dict)
     """Why each designed mask value is what it is; shown in the review, part of the hash."""

@@ -8,19 +8,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from agents.tools.contract import HeldCall
 from graphs.contract import Lang
 from graphs.plan import NodeId
 from masks.bands import MASK_MAX, MASK_MIN
 from orchestrator.core.ids import RequestId
 
-ChoiceId = Literal["retry", "set_mask", "reassign", "accept", "abandon", "review"]
-"""`retry`: again, with guidance; `set_mask`: set one mask value and run again; `reassign`: another agent; `accept`:
-take the output as it is, marked as not verified; `abandon`: go on without this sub-task and what needs it; `review`:
-back to the review with the plan."""
+ChoiceId = Literal[
+    "retry",
+    "set_mask",
+    "reassign",
+    "accept",
+    "approve",
+    "refuse",
+    "happened",
+    "repeat",
+    "abandon",
+    "review",
+]
+"""What a person can answer.
+
+- `retry`: again, with guidance.
+- `set_mask`: set one mask value and run again.
+- `reassign`: another agent.
+- `accept`: take the output as it is, marked as not verified.
+- `approve`: let this one call be made, once, with exactly these arguments.
+- `refuse`: do not; the agent is told, with the guidance, and goes on without it.
+- `happened`: the call whose outcome nobody knows did happen.
+- `repeat`: it did not, and is to be made.
+- `abandon`: go on without this sub-task and what needs it.
+- `review`: back to the review with the plan.
+"""
+
+CALL_CHOICES: Final[tuple[ChoiceId, ...]] = ("approve", "refuse", "happened", "repeat")
+"""Answers about one call: the attempt that it belongs to is gone on with."""
 
 
 ReasonCode = Literal[
@@ -34,6 +59,9 @@ ReasonCode = Literal[
     "untrusted_need",
     "external_effect",
     "source_changed",
+    "approval_needed",
+    "refused_again",
+    "outcome_unknown",
 ]
 """Why a person is asked; `REASONS` says each in words."""
 
@@ -55,8 +83,9 @@ class Request:
     """One open question to a person."""
 
     id: RequestId
-    kind: Literal["suspension", "amendment"]
-    """`suspension`: bounds are used up; `amendment`: the repair would leave the approved envelope."""
+    kind: Literal["suspension", "amendment", "call"]
+    """`suspension`: bounds are used up; `amendment`: the repair would leave the approved envelope; `call`: one call of
+    a tool waits for a person's word."""
     node: NodeId
     reason: ReasonCode
     """Why a person is asked: see `REASONS`."""
@@ -73,6 +102,8 @@ class Request:
     forbidden by the contract, or at -1.00 (semantics 5)."""
     sources: tuple[str, ...] = ()
     """For reason `source_changed`: the cited sources that are no longer what was read."""
+    call: HeldCall | None = None
+    """For kind `call`: what the answer is bound to."""
     schema: Mapping[str, JsonValue] = field(default_factory=dict)
     """The JSON schema of its answers, for whoever answers by program: see `answer_schema`."""
     refused: tuple[str, ...] = ()
@@ -135,6 +166,18 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
         "en": "a cited source was changed or deleted since it was read; restore it and retry, or plan anew",
         "zh": "引用的来源在读取之后被改动或删除；请恢复后重试，或重新规划",
     },
+    "approval_needed": {
+        "en": "a call that changes something needs your approval",
+        "zh": "一次会产生改动的调用需要您批准",
+    },
+    "refused_again": {
+        "en": "the agent goes on proposing a call that you refused",
+        "zh": "agent 仍在提出您已拒绝的调用",
+    },
+    "outcome_unknown": {
+        "en": "a call that changes something was begun, and nobody knows whether it happened; look, then say so",
+        "zh": "一次会产生改动的调用已开始，但无人知晓是否已生效；请查看后告知",
+    },
 }
 
 CHOICES: Mapping[ChoiceId, Mapping[Lang, str]] = {
@@ -142,6 +185,10 @@ CHOICES: Mapping[ChoiceId, Mapping[Lang, str]] = {
     "set_mask": {"en": "set a mask value and run again", "zh": "调整一个蒙版值后重跑"},
     "reassign": {"en": "give it to another agent", "zh": "改派给另一个 agent"},
     "accept": {"en": "take the output as it is, marked as not verified", "zh": "按现状接受，并标记为未核验"},
+    "approve": {"en": "make this call, once, exactly as shown", "zh": "照所示内容执行这次调用，仅此一次"},
+    "refuse": {"en": "do not make it; the agent goes on without", "zh": "不执行；agent 在没有它的情况下继续"},
+    "happened": {"en": "it happened: go on", "zh": "已生效：继续"},
+    "repeat": {"en": "it did not happen: make it now", "zh": "未生效：现在执行"},
     "abandon": {"en": "go on without it and what needs it", "zh": "放弃此子任务及依赖它的部分"},
     "review": {"en": "go back to the review of the plan", "zh": "退回方案审核"},
 }
@@ -152,6 +199,10 @@ ANSWER_VALUES: Mapping[ChoiceId, tuple[str, ...]] = {
     "set_mask": ("agent", "domain", "value"),
     "reassign": ("agent",),
     "accept": (),
+    "approve": (),
+    "refuse": ("guidance",),
+    "happened": (),
+    "repeat": (),
     "abandon": ("guidance",),
     "review": (),
 }

@@ -33,7 +33,7 @@ def backtracked(state: RunState, plan: BacktrackPlan) -> RunState:
     state = _repaired(state, plan)
     for name in plan.invalidated:
         node = state.node(name)
-        if node.status in ACTIVE:
+        if node.status in ACTIVE or node.held is not None:
             node = recorded(state, node, "superseded")
         feeds = index.predecessors(name)
         waiting = sum(1 for p in feeds if p in redone or not _is_done(state, p))
@@ -62,6 +62,8 @@ def _invalidated(node: NodeState, plan: BacktrackPlan, waiting: int, *, inputs_r
         answered=None,
         delay_s=0.0,
         calls=HashTrieMap(),
+        words=HashTrieMap(),
+        held=None,
         skipped_because=None,
         rejected=None if inputs_redone else node.rejected,
         forced_level=forced or node.forced_level,

@@ -13,8 +13,10 @@ from rpds import HashTrieMap, HashTrieSet
 
 from agents.results import WorkMode
 from agents.spec import AgentId, AgentSpec
+from agents.tools.contract import HeldCall
 from graphs.plan import NodeId, PlanIndex
 from masks.leaks.provenance import Leak
+from orchestrator.core.approvals import CallWord, CommittedCall
 from orchestrator.core.blockage import Blockage, Failure
 from orchestrator.core.claims import Level, Verification
 from orchestrator.core.events import RunCreated, RunOutcome, SkipReason
@@ -107,6 +109,12 @@ class NodeState:
     start_path: Literal[1, 2] = 1
     calls: HashTrieMap[str, ArtefactId] = field(default_factory=HashTrieMap)
     """Results of the running attempt's calls, by `call_key`; a resumed attempt gets them instead of calling again."""
+    words: HashTrieMap[str, CallWord] = field(default_factory=HashTrieMap)
+    """Persons' words on calls of this generation, by the digest of tool and arguments; the last one counts."""
+    committed: HashTrieMap[str, CommittedCall] = field(default_factory=HashTrieMap)
+    """Calls with an effect, by their idempotency key, over all generations."""
+    held: HeldCall | None = None
+    """The call that the attempt under way rests for; with status `blocked`, a person is about to be asked."""
     history: tuple[AttemptRow, ...] = ()
     """Every finished attempt, for the table of what was tried."""
     request: RequestId | None = None
@@ -140,6 +148,19 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What model calls consumed."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    """Of the calls whose price is known."""
+    unpriced: int = 0
+    """Calls whose price is unknown: with any, `cost_usd` is a lower bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
     """Everything that is true of a run at one `seq`."""
 
@@ -162,6 +183,8 @@ class RunState:
     requests: HashTrieMap[RequestId, Request] = field(default_factory=HashTrieMap)
     """Open ones."""
     requests_opened: int = 0
+    spent: Spent = field(default_factory=lambda: Spent())
+    """By all model calls of the run."""
     remembered: HashTrieSet[str] = field(default_factory=HashTrieSet)
     """Keys of repairs that proved wrong for a class of task, in earlier runs or in this one."""
     unresolved: HashTrieSet[NodeId] = field(default_factory=HashTrieSet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,9 +11,7 @@ from agents.workers.ports import WorkOrder
 from graphs.plan import NodeId
 from orchestrator.core.claims import Verification
 from orchestrator.core.closed_domains import with_closed_domains
-from orchestrator.core.events import (
-    Body,
-)
+from orchestrator.core.events import Body, CallCommitted
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.state import RunState
 from orchestrator.shell.leak_scan import LeakScan
@@ -37,6 +35,8 @@ class AttemptJob:
     """Hands an event over to be recorded, without waiting."""
     keep: Callable[[Any], ArtefactId]
     """Keeps a JSON value together with the next event."""
+    commit: Callable[[CallCommitted], Awaitable[bool]]
+    """Records the event and returns once it is in the store; `False` when the attempt has become obsolete."""
 
 
 class AttemptOrders:

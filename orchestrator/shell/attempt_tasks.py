@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from graphs.plan import NodeId
 from orchestrator.core.commands import StartAttempt
 from orchestrator.core.decide import still_open
-from orchestrator.core.events import AttemptCancelled, AttemptStarted, Body, Event
+from orchestrator.core.events import AttemptCancelled, AttemptStarted, Body, CallCommitted, Event
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import base_agent
 from orchestrator.core.state import NodeState, RunState
 from orchestrator.core.transition import ACTIVE
 from orchestrator.shell.attempt_orders import AttemptJob
-from orchestrator.shell.attempts import Finished
+from orchestrator.shell.attempts import Rested
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.ports import AttemptKey, Dispatcher, Ticket
 from orchestrator.shell.store.rows import AttemptThread
@@ -35,9 +35,11 @@ class Fact:
     """The attempt that ends with it."""
     threads: tuple[str, ...] = ()
     """Its checkpoint threads, which end with it."""
+    stored: asyncio.Future[bool] | None = None
+    """Is told `True` once it is in the store, and `False` when it was not recorded, being obsolete."""
 
 
-RunAttempt = Callable[[AttemptJob], Awaitable[Finished]]
+RunAttempt = Callable[[AttemptJob], Awaitable[Rested]]
 Report = Callable[[Fact | BaseException], None]
 Record = Callable[[Body, int], Event]
 
@@ -186,7 +188,13 @@ class AttemptTasks:
             previous_epoch=previous_epoch,
             emit=lambda body: self._report(Fact(body=body, cause=started)),
             keep=self._journal.keep,
+            commit=lambda body: self._committed(body, started),
         )
+
+    async def _committed(self, body: CallCommitted, started: int) -> bool:
+        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._report(Fact(body=body, cause=started, stored=stored))
+        return await stored
 
 
 def _stands_on_the_same(before: RunState, now: RunState, name: NodeId) -> bool:

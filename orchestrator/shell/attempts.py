@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Protocol
 from langchain_core.callbacks import AsyncCallbackManager
 from langgraph.checkpoint.base import Checkpoint
 
-from agents.broker import BudgetExhausted
+from agents.broker import BudgetExhausted, CallHeld
 from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
@@ -27,13 +27,13 @@ from graphs.contract import Lang
 from orchestrator.core.blockage import Failure
 from orchestrator.core.events import (
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptVerified,
 )
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.input_key import WORK_OUTPUT, content_digest_of
-from orchestrator.core.proposal import base_agent
 from orchestrator.shell.attempt_graph import (
     CONTEXT,
     FROM_THE_BEGINNING,
@@ -49,7 +49,9 @@ from orchestrator.shell.attempt_graph import (
 )
 from orchestrator.shell.attempt_judgement import judge_attempt
 from orchestrator.shell.attempt_orders import AttemptJob, AttemptOrders, attempt_thread
-from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending, deadline_reached
+from orchestrator.shell.broker import RecordingBroker
+from orchestrator.shell.call_gate import call_gate, trusted_texts
+from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
     limit_reached,
@@ -57,13 +59,18 @@ from orchestrator.shell.failure_texts import (
 )
 from orchestrator.shell.journal import JournalBroken
 from orchestrator.shell.leak_scan import LeakScanner
+from orchestrator.shell.model_calls import ModelCalls, ModelSurroundings
 from orchestrator.shell.outputs import Artefacts, OutputCache
 from orchestrator.shell.ports import Clock
+from orchestrator.shell.result_cache import ResultCache
+from orchestrator.shell.spending import Spending, deadline_reached
 from orchestrator.shell.store.checkpoint_json import encoded
 from orchestrator.shell.store.errors import NotStorable, StoreError
 from orchestrator.verification.ports import Verifier
 
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
+Rested = Finished | AttemptHeld
+"""What an attempt comes to: its end, or a rest until a person said a word."""
 
 HANDING_OVER_S: Final = 2.0
 """What a worker gets beyond the deadline of its attempt to hand over what it has, in seconds: the broker ends its last
@@ -100,6 +107,7 @@ class AttemptRunner:
         verifier: Verifier,
         checks: CheckThreads,
         clock: Clock,
+        models: ModelSurroundings | None = None,
     ) -> None:
         self._graph = graph
         self._threads = threads
@@ -111,18 +119,23 @@ class AttemptRunner:
         self._verifier = verifier
         self._checks = checks
         self._clock = clock
+        self._models = models or ModelSurroundings()
+        self._cache = ResultCache()
         self._outputs = OutputCache(artefacts)
 
-    async def run(self, job: AttemptJob) -> Finished:
-        """Return the event that ends the attempt. A failure of any kind is an event, never an exception.
+    async def run(self, job: AttemptJob) -> Rested:
+        """Return the event that ends the attempt, or lets it rest.
 
-        Except where the store fails: that says nothing of the attempt, which can be gone on with. Raises `StoreError`,
-        and `JournalBroken` where the journal has met it before.
+        A failure of any kind is an event, never an exception. Except where the store fails: that says nothing of the
+        attempt, which can be gone on with. Raises `StoreError`, and `JournalBroken` where the journal met it before.
         """
         try:
             return self._event(job, await self._execute(job))
         except BudgetExhausted as stop:
             return _failed(job, Failure(kind="limit", message=limit_reached(stop, _lang(job))))
+        except CallHeld as rest:
+            key = job.key
+            return AttemptHeld(node=key.node, generation=key.generation, attempt=key.attempt, call=rest.held)
         except WorkFailed as failed:
             failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
             return _failed(job, failure)
@@ -234,21 +247,34 @@ class AttemptRunner:
     def _broker(self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending) -> RecordingBroker:
         proposal = job.state.proposal
         assert proposal is not None, "attempts exist for approved plans only"
+        node, limits = job.state.node(job.key.node), proposal.contract.limits
         return RecordingBroker(
             key=job.key,
             step=step,
             agent=order.agent,
-            granted=proposal.grants.get(base_agent(order.agent.id), ()),
+            gate=call_gate(proposal, order, self._tools, trusted_texts(job.state)),
             tools=self._tools,
-            chat=self._chat_for(order.agent),
-            limits=proposal.contract.limits,
+            models=ModelCalls(
+                chat=self._chat_for(order.agent),
+                agent=order.agent,
+                limits=limits,
+                spending=spending,
+                surroundings=self._models,
+            ),
+            limits=limits,
             ledger=CallLedger(
-                recorded=job.state.node(job.key.node).calls,
+                run=job.state.run,
+                recorded=node.calls,
                 load=self._load,
                 keep=job.keep,
                 emit=job.emit,
+                commit=job.commit,
+                now=self._clock.now,
+                words=node.words,
+                committed=node.committed,
             ),
             spending=spending,
+            cache=self._cache,
         )
 
     async def _load(self, artefact: ArtefactId) -> Any:

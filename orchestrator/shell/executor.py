@@ -12,7 +12,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from graphs.plan import NodeId
@@ -30,15 +30,19 @@ from orchestrator.core.decide import decide, recover, still_open
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptVerified,
     Backtracked,
     Body,
+    CallCommitted,
     CallReturned,
+    CallStreamed,
     Event,
     ExecutorTookOver,
     MessageRefused,
+    RequestAnswered,
     ReviewReopened,
     RunContinued,
     RunEnded,
@@ -74,6 +78,15 @@ class _Due:
     cause: int
 
 
+_OfAnAttempt = (
+    AttemptProduced
+    | AttemptVerified
+    | AttemptRejected
+    | AttemptFailed
+    | AttemptHeld
+    | CallCommitted
+    | CallStreamed
+)
 MakeDelivery = Callable[[RunState, Journal], RunEnded]
 
 
@@ -225,16 +238,42 @@ class RunExecutor:
     def _take(self, fact: Fact) -> None:
         if fact.ends is not None:
             self._attempts.ended(fact.ends)
+        if fact.stored is not None:
+            self._take_awaited(fact, fact.stored)
+            return
         body = self._unless_late(fact.body)
         if body is not None:
             self._record(body, fact.cause, delete_threads=fact.threads)
 
+    def _take_awaited(self, fact: Fact, stored: asyncio.Future[bool]) -> None:
+        """Record what an attempt must not go on without; one that was stopped meanwhile goes on with nothing."""
+        if stored.done():
+            return
+        if self._unless_late(fact.body) is None:
+            stored.set_result(False)
+            return
+        event = self._record(fact.body, fact.cause)
+
+        def told() -> None:
+            if stored.done():
+                return
+            try:
+                self._journal.check()
+            except JournalBroken as broken:
+                stored.set_exception(broken)
+            else:
+                stored.set_result(True)
+
+        self._journal.once_durable(event.seq, told)
+
     def _unless_late(self, body: Body) -> Body | None:
         """What is recorded of an attempt's fact: a result that a backtrack made obsolete is refused."""
         match body:
-            case AttemptVerified() | AttemptRejected() | AttemptFailed() if self._is_late(body):
+            case AttemptVerified() | AttemptRejected() | AttemptFailed() | AttemptHeld() if self._is_late(
+                body
+            ):
                 return AttemptCancelled(node=body.node, generation=body.generation, attempt=body.attempt)
-            case AttemptProduced() if self._is_late(body):
+            case AttemptProduced() | CallCommitted() | CallStreamed() if self._is_late(body):
                 return None
             case CallReturned() if self._journal.state.status in ENDED:
                 return None
@@ -242,7 +281,7 @@ class RunExecutor:
                 # A late call was paid for and stays in the log; it means nothing for its sub-task.
                 return body
 
-    def _is_late(self, body: AttemptProduced | AttemptVerified | AttemptRejected | AttemptFailed) -> bool:
+    def _is_late(self, body: _OfAnAttempt) -> bool:
         node = self._journal.state.nodes.get(body.node)
         return node is None or not is_running(node, body.generation, body.attempt)
 
@@ -284,6 +323,8 @@ class RunExecutor:
         except UnreadableMessage as error:
             _LOG.warning("refused: %s", error)
             body = refusal(state, message, str(error))
+        if isinstance(body, RequestAnswered) and not body.at:
+            body = replace(body, at=self._clock.now())
         # Nothing follows the end of a run but its end.
         return None if isinstance(body, MessageRefused) and state.status in ENDED else body
 

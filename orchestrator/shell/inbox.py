@@ -56,6 +56,8 @@ class Answering:
     request: RequestId
     answer: Answer
     by: str = "unknown"
+    at: str = ""
+    """When it was given, ISO 8601; empty: when it is read."""
 
 
 _ASKING: Final = TypeAdapter(Asking)
@@ -91,9 +93,9 @@ def refusal(state: RunState, message: InboxMessage, why: str) -> MessageRefused:
 def asked_for(state: RunState, message: InboxMessage) -> Body | None:
     """Return the event that a message of another process asks for, or `None` when it no longer applies.
 
-    Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by"}`. An answer counts
-    only while its request is open and only if it is one of the choices, written as the request's schema asks; the first
-    valid one wins, and one that does not fit its open request is refused. Raises `UnreadableMessage`.
+    Kinds: `pause`, `continue`, `cancel` with `{"by"}`; `answer` with `{"request", "answer", "by", "at"}`. An answer
+    counts only while its request is open and only if it is one of the choices, written as the request's schema asks;
+    the first valid one wins, and one that does not fit its open request is refused. Raises `UnreadableMessage`.
     """
     match message.kind:
         case "pause":
@@ -140,7 +142,9 @@ def _answered(
     if given.answer.agent and AgentId(given.answer.agent) not in state.agents:
         return refusal(state, message, f"{given.answer.agent!r} is no agent of the run")
     _check_written(request, message)
-    return RequestAnswered(request=request.id, node=request.node, answer=given.answer, by=given.by)
+    return RequestAnswered(
+        request=request.id, node=request.node, answer=given.answer, by=given.by, at=given.at
+    )
 
 
 def _check_written(request: Request, message: InboxMessage) -> None:

@@ -102,9 +102,15 @@ def open_commands(state: RunState) -> dict[Name, Command]:
     resumed = {c.node for c in commands if isinstance(c, StartAttempt) and c.resumed}
     if commands and not state.cancelling:
         assert resumed == {
-            name for name, node in state.nodes.items() if node.status in ("running", "verifying")
+            name
+            for name, node in state.nodes.items()
+            if node.status in ("running", "verifying") or let_go_on(node)
         }
-    fresh = [c for c in commands if not (isinstance(c, StartAttempt) and c.resumed)]
+    fresh = [
+        c
+        for c in commands
+        if not (isinstance(c, StartAttempt) and c.resumed and state.node(c.node).status != "blocked")
+    ]
     named = {name_of(state, command): command for command in fresh}
     assert len(named) == len(fresh), "a restart issues a command twice"
     return named
@@ -112,6 +118,8 @@ def open_commands(state: RunState) -> dict[Name, Command]:
 
 def name_of(state: RunState, command: Command) -> Name:
     match command:
+        case StartAttempt(resumed=True):
+            return _repair_of(state.node(command.node))
         case StartAttempt() | ReuseOutput():
             return ("start", command.node, command.generation, state.node(command.node).attempt + 1)
         case RecordBlockage():
@@ -132,6 +140,14 @@ def name_of(state: RunState, command: Command) -> Name:
             raise AssertionError("cancellations are no open commands")
         case _:
             assert_never(command)
+
+
+def let_go_on(node: NodeState) -> bool:
+    """Whether a person said a word on the call that the node's attempt rests for."""
+    return node.status == "blocked" and node.answer is not None and node.answer.choice in ABOUT_A_CALL
+
+
+ABOUT_A_CALL = ("approve", "refuse", "happened", "repeat")
 
 
 def _repair_of(node: NodeState) -> Name:
@@ -223,7 +239,7 @@ class AttemptsAreBounded:
         if isinstance(body, ProposalApproved):
             self.made.clear()
             self.answered.clear()
-        if isinstance(body, RequestAnswered):
+        if isinstance(body, RequestAnswered) and body.answer.choice not in ABOUT_A_CALL:
             self.answered[body.node] += 1
         if isinstance(body, AttemptStarted) and before.node(body.node).status == "pending":
             assert before.proposal is not None

@@ -1,6 +1,6 @@
-"""Makes the stored log of the fixtures: a small run with a backtrack, a request and its answer.
+"""Makes the stored log of the fixtures: a small run with a backtrack, a held call, a request and its answer.
 
-`python -m tests.core.recorded > tests/core/fixtures/log-v1.jsonl` writes it anew. Only for a new schema version, into
+`python -m tests.core.recorded > tests/core/fixtures/log-v<EVENT_SCHEMA>.jsonl` writes it anew. Only for a new schema version, into
 a new file: a stored log stays what it was, because logs of that version exist.
 """
 
@@ -13,7 +13,7 @@ from orchestrator.core.claims import RootCause
 from orchestrator.core.events import to_wire
 from orchestrator.core.requests import Answer
 from tests.core.builders import CONTRACTS, MEDICINE, failure, plan, proposal
-from tests.core.simulation import RUN, Simulation, fails, rejected
+from tests.core.simulation import RUN, Outcome, Simulation, fails, rejected
 
 
 def recorded_run() -> Simulation:
@@ -25,10 +25,11 @@ def recorded_run() -> Simulation:
                 fails(failure("rate_limited", retry_after_s=2.0)),
                 rejected(failure("falsified", cause=RootCause.INPUT, blamed="a")),
             ],
+            "f": [Outcome(holds=1)],
             "c": [fails(failure("domain_closed", domain=CONTRACTS))],
             "d": [fails(failure("domain_closed", domain=MEDICINE))] * 2,
         },
-        answers=[Answer(choice="set_mask", agent="A1", domain=MEDICINE, value=40)],
+        answers=[Answer(choice="approve"), Answer(choice="set_mask", agent="A1", domain=MEDICINE, value=40)],
     )
     simulation.run()
     return simulation

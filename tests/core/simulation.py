@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
+from agents.tools.contract import HeldCall
 from graphs.plan import NodeId
 from orchestrator.core.blockage import Failure
 from orchestrator.core.claims import ClaimVerdict
@@ -32,6 +34,7 @@ from orchestrator.core.decide import decide, recover, still_open
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptStarted,
@@ -39,6 +42,7 @@ from orchestrator.core.events import (
     Backtracked,
     BlockageClassified,
     Body,
+    CallCommitted,
     CallReturned,
     CancelRequested,
     Event,
@@ -77,6 +81,8 @@ class Outcome:
     with_output: bool = False
     variant: str = ""
     """Makes the content differ from that of an equal execution."""
+    holds: int = 0
+    """How many of its calls wait for a person's word before it ends."""
 
 
 OK = Outcome()
@@ -88,6 +94,20 @@ def fails(failure: Failure) -> Outcome:
 
 def rejected(failure: Failure) -> Outcome:
     return Outcome(failure=failure, with_output=True)
+
+
+def held_call(number: int) -> HeldCall:
+    """The `number`-th call of an attempt that a person is asked about."""
+    return HeldCall(
+        why="approval_needed",
+        step="work.1",
+        index=number,
+        tool="send",
+        arguments={"letter": number},
+        arguments_digest=str(number),
+        side_effect="external",
+        tier="external",
+    )
 
 
 Watcher = Callable[[RunState, Event, tuple[Command, ...], RunState], None]
@@ -139,6 +159,7 @@ class Simulation:
     running: dict[Key, Outcome] = field(default_factory=dict, init=False)
     executed: dict[NodeId, int] = field(default_factory=dict, init=False)
     executions: list[Key] = field(default_factory=list, init=False)
+    held: Counter[Key] = field(default_factory=Counter, init=False)
     answered: int = field(default=0, init=False)
     approvals: int = field(default=0, init=False)
     steps: int = field(default=0, init=False)
@@ -325,6 +346,7 @@ class Simulation:
                 input_key=command.input_key,
             )
         )
+        self._make_let_calls(key)
         if command.resumed and self.executions.count(key):
             nth = self.executed[command.node] - 1
         else:
@@ -334,6 +356,49 @@ class Simulation:
         script = self.script.get(command.node, ())
         self.running[key] = script[nth] if nth < len(script) else OK
 
+    def _make_let_calls(self, key: Key) -> None:
+        """An attempt that goes on makes the calls that a person let it make, and remembers that."""
+        node, generation, attempt = key
+        for digest, word in sorted(self.state.node(node).words.items()):
+            if word.used or word.word in ("refuse", "happened"):
+                continue
+            where: dict[str, Any] = {
+                "node": node,
+                "generation": generation,
+                "attempt": attempt,
+                "step": "work.1",
+            }
+            call = held_call(int(digest))
+            idem = f"{generation}.{digest}"
+            self.record(
+                CallCommitted(
+                    **where,
+                    index=call.index,
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    arguments_digest=digest,
+                    side_effect=call.side_effect,
+                    key=idem,
+                    approval=word.request,
+                )
+            )
+            self.record(
+                CallReturned(
+                    **where,
+                    index=call.index,
+                    call="tool",
+                    name=call.tool,
+                    arguments=call.arguments,
+                    arguments_digest=digest,
+                    arguments_origin="parametric",
+                    arguments_taint="untrusted",
+                    result=ArtefactId(f"sent {digest}"),
+                    ok=True,
+                    summary="sent",
+                    key=idem,
+                )
+            )
+
     def finish(self, key: Key) -> None:
         """An attempt ends: with its outcome, or, when it is obsolete or everything is cancelled, as cancelled."""
         outcome = self.running.pop(key)
@@ -342,6 +407,11 @@ class Simulation:
         late = now is None or (now.generation, now.attempt) != (generation, attempt)
         if late or self.state.cancelling:
             self.record(AttemptCancelled(node=node, generation=generation, attempt=attempt))
+            return
+        if self.held[key] < outcome.holds:
+            self.held[key] += 1
+            call = held_call(self.held[key])
+            self.record(AttemptHeld(node=node, generation=generation, attempt=attempt, call=call))
             return
         self.record(
             CallReturned(

@@ -111,6 +111,9 @@ failing: st.SearchStrategy[Outcome] = st.one_of(
         _domains,
     ),
     st.just(rejected(failure("not_verified"))),
+    st.sampled_from([Outcome(holds=1), Outcome(holds=2)]),
+    st.just(Outcome(failure=failure("structure"), with_output=True, holds=1)),
+    st.just(Outcome(failure=failure("timeout"), holds=2)),
     st.just(fails(failure("limit"))),
     st.just(fails(failure("internal"))),
 )
@@ -132,6 +135,9 @@ answers: st.SearchStrategy[Answer] = st.one_of(
             Answer(choice="abandon"),
             Answer(choice="review"),
         ]
+    ),
+    st.sampled_from(
+        [Answer(choice="approve"), Answer(choice="approve"), Answer(choice="refuse", guidance="Not now.")]
     ),
     st.builds(lambda agent: Answer(choice="reassign", agent=agent), st.just(A1)),
     st.builds(

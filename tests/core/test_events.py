@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.evidence import ClaimId, EvidenceId
+from agents.models.contract import Dropped, Usage
 from agents.results import Need, SearchRound
+from agents.tools.contract import HeldCall
+from agents.tools.gate_reasons import Reason
 from masks.bands import Band
 from masks.leaks.provenance import Leak
 from orchestrator.core.backtrack import (
@@ -47,6 +50,7 @@ from orchestrator.core.events import (
     EVENT_SCHEMA,
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptStarted,
@@ -54,7 +58,9 @@ from orchestrator.core.events import (
     Backtracked,
     BlockageClassified,
     Body,
+    CallCommitted,
     CallReturned,
+    CallStreamed,
     CancelRequested,
     ChangesWereRequested,
     Event,
@@ -203,6 +209,46 @@ BODIES: tuple[Body, ...] = (
         result=ArtefactId("r"),
         ok=False,
         summary="nothing",
+        call_id="call-7",
+        key="k1",
+        performed=False,
+        usage=Usage(model="ollama:qwen3", input_tokens=9, output_tokens=4, cost_usd=None),
+        elapsed_ms=12.5,
+        prompt_version="work/1",
+        means="json_schema",
+        dropped=(Dropped(part="excerpt E7", how="left_out", tokens=120),),
+    ),
+    CallCommitted(
+        **AT,
+        step="work.2",
+        index=3,
+        tool="send",
+        arguments={"to": "李四", "copies": [1, 2]},
+        arguments_digest="d",
+        side_effect="external",
+        key="k2",
+        approval=RequestId("r-1.q2"),
+        call_id="call-8",
+    ),
+    CallStreamed(**AT, step="work.1", index=4, text="The data"),
+    AttemptHeld(
+        **AT,
+        call=HeldCall(
+            why="approval_needed",
+            step="work.1",
+            index=3,
+            tool="send",
+            arguments={"to": "李四"},
+            arguments_digest="d",
+            side_effect="external",
+            tier="highest",
+            reasons=(
+                Reason(code="from_untrusted_text", tool="send", argument="arguments.to", text="写给李四"),
+            ),
+            preview="一封信",
+            origin="parametric",
+            taint="untrusted",
+        ),
     ),
     AttemptProduced(
         **AT,

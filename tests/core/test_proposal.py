@@ -47,6 +47,7 @@ CHANGES: dict[str, Any] = {
     "agent_thresholds": {A1: Thresholds(main=71, background=30)},
     "grants": {A1: ("search",)},
     "limits": Limits(max_actions=3),
+    "profile": "evaluate",
     "envelope": Envelope(reassign=False),
     "mask_origins": {A1: {DATABASES: MaskOrigin(kind=MaskOriginKind.REQUIRED, relevance=0.5)}},
     "candidates": {n("a"): (Candidate(agent=A2, fit=0.5, reasons=("covers",)),)},

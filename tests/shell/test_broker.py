@@ -14,14 +14,20 @@ from agents.broker import BudgetExhausted
 from agents.models.contract import FinalAnswer, Message, ModelError, ModelReply, ModelRequest, Usage
 from agents.spec import AgentSpec, ModelPolicy
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
+from agents.tools.gate import GateRules
 from graphs.contract import Limits
 from graphs.plan import NodeId
-from orchestrator.core.events import CallReturned
-from orchestrator.core.ids import ArtefactId
+from orchestrator.core.events import CallCommitted, CallReturned, CallStreamed
+from orchestrator.core.ids import ArtefactId, RunId
 from orchestrator.core.proposal import canonical_json
 from orchestrator.core.state import call_key
-from orchestrator.shell.broker import CallLedger, RecordingBroker, Spending
+from orchestrator.shell.broker import RecordingBroker
+from orchestrator.shell.call_gate import CallGate
+from orchestrator.shell.call_ledger import CallLedger
+from orchestrator.shell.model_calls import ModelCalls, ModelSurroundings
 from orchestrator.shell.ports import AttemptKey
+from orchestrator.shell.result_cache import ResultCache
+from orchestrator.shell.spending import Spending
 from tests.core.builders import DATABASES, agent
 from tests.flows.counting import COUNT, CountingTool
 from tests.flows.stage import FakeClock
@@ -41,6 +47,7 @@ class Rig:
     events: list[CallReturned] = field(default_factory=list)
     artefacts: dict[str, Any] = field(default_factory=dict)
     spending: Spending | None = None
+    cache: ResultCache = field(default_factory=ResultCache)
 
     def broker(self, step: str = "work.1.0", who: AgentSpec | None = None) -> RecordingBroker:
         """A broker of the attempt; made again it is the one after a restart."""
@@ -48,17 +55,40 @@ class Rig:
         for event in self.events:
             key = call_key(event.step, event.index, event.arguments_digest)
             recorded = recorded.insert(key, event.result)
+        spending = self.spending or Spending(self.clock)
         return RecordingBroker(
             key=KEY,
             step=step,
             agent=who or agent("A1", {DATABASES: 90}),
-            granted=self.granted,
+            gate=CallGate(GateRules(granted=frozenset(self.granted))),
             tools={"count": self.tool},
-            chat=self.chat,
+            models=ModelCalls(
+                chat=self.chat,
+                agent=who or agent("A1", {DATABASES: 90}),
+                limits=self.limits,
+                spending=spending,
+                surroundings=ModelSurroundings(),
+            ),
             limits=self.limits,
-            ledger=CallLedger(recorded=recorded, load=self._load, keep=self._keep, emit=self.events.append),
-            spending=self.spending or Spending(self.clock),
+            ledger=CallLedger(
+                run=RunId("r-1"),
+                recorded=recorded,
+                load=self._load,
+                keep=self._keep,
+                emit=self._emit,
+                commit=self._commit,
+                now=self.clock.now,
+            ),
+            spending=spending,
+            cache=self.cache,
         )
+
+    def _emit(self, body: CallReturned | CallStreamed) -> None:
+        assert isinstance(body, CallReturned), "nothing streams here"
+        self.events.append(body)
+
+    async def _commit(self, body: CallCommitted) -> bool:
+        raise AssertionError(f"{body.tool} has no effect")
 
     async def _load(self, artefact: ArtefactId) -> Any:
         return self.artefacts[artefact]

@@ -11,6 +11,7 @@ from graphs.plan import NodeId
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
+from orchestrator.interfaces.cli.bodies.held_calls import call_document, call_lines
 from orchestrator.interfaces.cli.bodies.looking import nodes_of
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.streams import one_line
@@ -154,6 +155,7 @@ def request_document(request: Request) -> dict[str, Any]:
         "agents": list(request.agents),
         "domains": list(request.domains),
         "sources": list(request.sources),
+        "call": call_document(request.call) if request.call is not None else None,
         "closed": {agent: list(domains) for agent, domains in request.closed.items()},
         "schema": answer_schema(request.choices),
         "refused": list(request.refused),
@@ -174,7 +176,7 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
     """Return an open request for people: why, what was tried, and each choice with its commands."""
     lines = [
         f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
-        f"  {one_line(request.detail, 300)}",
+        *(call_lines(request.call, lang) if request.call else [f"  {one_line(request.detail, 300)}"]),
     ]
     if request.sources:
         files = ", ".join(one_line(source, 100) for source in request.sources)
@@ -216,9 +218,9 @@ def answer_commands(request: Request, choice: ChoiceId) -> tuple[str, ...]:
                 f"{head} --agent {_word(agent or 'AGENT')} --domain {_word(domain)} --value VALUE"
                 for domain in domains or ("DOMAIN",)
             )
-        case "retry":
+        case "retry" | "refuse":
             return (f"{head} [--guidance TEXT]",)
-        case "accept" | "abandon" | "review":
+        case "accept" | "approve" | "happened" | "repeat" | "abandon" | "review":
             return (head,)
         case _:
             assert_never(choice)

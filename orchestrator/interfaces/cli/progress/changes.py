@@ -14,13 +14,16 @@ from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
+    AttemptHeld,
     AttemptProduced,
     AttemptRejected,
     AttemptStarted,
     AttemptVerified,
     Backtracked,
     BlockageClassified,
+    CallCommitted,
     CallReturned,
+    CallStreamed,
     CancelRequested,
     ChangesWereRequested,
     Event,
@@ -122,7 +125,10 @@ class Narrator:
                 return self._sources(body)
             case (
                 AttemptStarted()
+                | CallCommitted()
+                | CallStreamed()
                 | CallReturned()
+                | AttemptHeld()
                 | AttemptProduced()
                 | AttemptVerified()
                 | AttemptRejected()
@@ -170,7 +176,10 @@ class Narrator:
     def _attempt(
         self,
         body: AttemptStarted
+        | CallCommitted
+        | CallStreamed
         | CallReturned
+        | AttemptHeld
         | AttemptProduced
         | AttemptVerified
         | AttemptRejected
@@ -196,6 +205,24 @@ class Narrator:
                 return Change(
                     fields=fields, sentence=one_line(said, _SENTENCE), node=body.node, weight="activity"
                 )
+            case CallCommitted():
+                said = self._pick(f"{body.tool}: begun", f"{body.tool}：已开始")
+                fields = (*head, ("call", body.tool), ("state", "committed"), ("approval", body.approval))
+                return Change(fields=fields, sentence=said, node=body.node)
+            case CallStreamed():
+                fields = (*head, ("call", body.index), ("text", body.text))
+                said = one_line(body.text, _SENTENCE)
+                return Change(fields=fields, sentence=said, node=body.node, weight="activity")
+            case AttemptHeld():
+                what = REASONS[body.call.why][self._lang]
+                fields = (
+                    *head,
+                    ("state", "held"),
+                    ("call", body.call.tool),
+                    ("reason", body.call.why),
+                    *tries,
+                )
+                return self._step(body.node, fields, f"{body.call.tool}: {what}", title, weight="attention")
             case AttemptProduced():
                 path = self._pick(f"checking, path {body.path}", f"核验中，路径 {body.path}")
                 fields = (*head, ("state", "verifying"), ("path", body.path), *tries)

@@ -1,0 +1,100 @@
+"""The gate of one attempt: which rules hold there, and what its agent has been shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from agents.tools.contract import ToolCall, ToolOk, ToolResult
+from agents.tools.gate import Ask, Decision, GateRules, Mock, judge_call
+from agents.tools.known_texts import KnownTexts
+from agents.tools.ports import SometimesUnavailable, Tool
+from agents.tools.taint import argument_origins
+from agents.workers.ports import WorkOrder
+from orchestrator.core.proposal import Proposal, base_agent
+from orchestrator.core.state import RunState
+
+LONGEST_SHOWN: Final = 20_000
+"""Characters of a result that are remembered as shown: five times a preview, which is all that an agent sees of one."""
+
+
+class CallGate:
+    """Judges the calls of one attempt; it learns what the agent is shown, so it knows where arguments come from."""
+
+    def __init__(self, rules: GateRules, *, trusted: Iterable[str] = (), shown: Iterable[str] = ()) -> None:
+        """`trusted`: the user's own words and nothing else; `shown`: untrusted text that the order hands in."""
+        self._rules = rules
+        self._trusted = KnownTexts(trusted)
+        self._shown = KnownTexts()
+        self._unread: list[str] = []
+        self._handed_in = iter(shown)
+
+    def judge(self, call: ToolCall, tool: Tool | None) -> Decision:
+        """Return what may become of `call`."""
+        # With no origins every value counts as untrusted: what passes even so, or is refused, needs no look at texts.
+        strictest = judge_call(call, tool.spec if tool is not None else None, self._rules, ())
+        if tool is None or not isinstance(strictest, Ask | Mock):
+            return strictest
+        for text in (*self._handed_in, *self._unread):
+            self._shown.add(text)
+        self._unread.clear()
+        origins = argument_origins(
+            call.arguments,
+            trusted=self._trusted,
+            untrusted=self._shown,
+            schema=tool.spec.input_schema,
+        )
+        return judge_call(call, tool.spec, self._rules, origins)
+
+    def learn(self, result: ToolResult) -> None:
+        """Take the text of a result as untrusted text that the agent has seen."""
+        if isinstance(result, ToolOk):
+            text = result.data if isinstance(result.data, str) else _text(result.data)
+            self._unread.append(f"{result.summary}\n{text}"[:LONGEST_SHOWN])
+        else:
+            self._unread.append(result.message[:LONGEST_SHOWN])
+
+
+def call_gate(
+    proposal: Proposal, order: WorkOrder, tools: Mapping[str, Tool], trusted: Iterable[str]
+) -> CallGate:
+    """Return the gate of an attempt: granted is what the approved proposal grants, asked what the contract asks for."""
+    contract = proposal.contract
+    rules = GateRules(
+        granted=frozenset(proposal.grants.get(base_agent(order.agent.id), ())),
+        profile=proposal.profile,
+        forbidden=contract.forbidden,
+        approval_required=contract.approval_required,
+        unavailable=unavailable(tools),
+    )
+    return CallGate(rules, trusted=trusted, shown=_handed_in(order))
+
+
+def unavailable(tools: Mapping[str, Tool]) -> Mapping[str, str]:
+    """Return the tools that can't be used now, each with the reason."""
+    found = {}
+    for name, tool in tools.items():
+        # A protocol of its own: to the type checker a tool is none.
+        held: object = tool
+        why = held.unavailable() if isinstance(held, SometimesUnavailable) else None
+        if why is not None:
+            found[name] = why
+    return found
+
+
+def trusted_texts(state: RunState) -> tuple[str, ...]:
+    """Return the user's own words: the goal. Plans, instructions and documents are not among them."""
+    return (state.proposal.goal.text,) if state.proposal is not None else ()
+
+
+def _handed_in(order: WorkOrder) -> Iterable[str]:
+    """What the order shows of other sub-tasks: their agents' words and the sources behind them."""
+    for output in order.inputs.values():
+        yield output.text
+        yield from (piece.text for piece in output.evidence)
+
+
+def _text(data: object) -> str:
+    """The strings and numbers of a JSON value, as text."""
+    return json.dumps(data, ensure_ascii=False, default=str)
