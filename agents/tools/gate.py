@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from agents.json_schema import schema_problems
-from agents.tools.contract import ToolCall, ToolSpec
+from agents.tools.contract import Profile, ToolCall, ToolSpec
 from agents.tools.effects import name_words
 from agents.tools.gate_reasons import Reason
 from agents.tools.known_texts import accounts, addresses, host_of, is_address
@@ -27,10 +27,6 @@ Tier = Literal["read", "draft", "write", "external", "highest"]
 above them `highest`, shown together with the text that the arguments come from."""
 
 TIERS: Final[tuple[Tier, ...]] = ("read", "draft", "write", "external", "highest")
-
-Profile = Literal["debug", "evaluate", "production"]
-"""`debug`: tools that read, no others; `evaluate`: what would change something is only pretended; `production`: it is
-done after a person's approval."""
 
 OutsideGrants = Literal["deny", "ask"]
 

@@ -116,6 +116,7 @@ class ModelCalls:
         until = asyncio.timeout(min(time_s, left_s))
         try:
             async with spent.model_time(), until:
+                del told  # until chat models stream
                 return await chat.complete(request)
         except TimeoutError:
             if until.expired() and left_s < time_s:

@@ -52,7 +52,9 @@ def _foreign(module: Path) -> set[str]:
 
 
 def _project() -> Mapping[str, Any]:
-    project: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     return project
 
 

@@ -1,7 +1,7 @@
 """Makes the stored log of the fixtures: a small run with a backtrack, a held call, a request and its answer.
 
-`python -m tests.core.recorded > tests/core/fixtures/log-v<EVENT_SCHEMA>.jsonl` writes it anew. Only for a new schema version, into
-a new file: a stored log stays what it was, because logs of that version exist.
+`python -m tests.core.recorded > tests/core/fixtures/log-v<EVENT_SCHEMA>.jsonl` writes it anew. Only for a new schema
+version, into a new file: a stored log stays what it was, because logs of that version exist.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def recorded_run() -> Simulation:
                 fails(failure("rate_limited", retry_after_s=2.0)),
                 rejected(failure("falsified", cause=RootCause.INPUT, blamed="a")),
             ],
-            "f": [Outcome(holds=1)],
+            "e": [Outcome(holds=1)],
             "c": [fails(failure("domain_closed", domain=CONTRACTS))],
             "d": [fails(failure("domain_closed", domain=MEDICINE))] * 2,
         },
-        answers=[Answer(choice="approve"), Answer(choice="set_mask", agent="A1", domain=MEDICINE, value=40)],
+        answers=[Answer(choice="set_mask", agent="A1", domain=MEDICINE, value=40), Answer(choice="approve")],
     )
     simulation.run()
     return simulation
