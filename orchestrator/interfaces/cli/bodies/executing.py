@@ -14,6 +14,7 @@ from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import execute
 from orchestrator.shell.journal import Listener
+from orchestrator.shell.telemetry import run_spans
 
 
 def execute_shown(session: Session, run: RunId) -> Result:
@@ -44,9 +45,10 @@ def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
     async def stoppable() -> RunState:
         stop = asyncio.Event()
         with stopping_on_signals(stop, said, lambda: display.__exit__(None, None, None)):
-            return await execute(shop, run, listeners=[_harmless(show)], stop=stop)
+            return await execute(shop, run, listeners=[_harmless(show), *spans], stop=stop)
 
-    return asyncio.run(stoppable())
+    with run_spans(session.settings, warn=session.talk) as spans:
+        return asyncio.run(stoppable())
 
 
 def _harmless(show: Listener) -> Listener:
