@@ -34,6 +34,7 @@ from benchmarks.contract import (
     read_options,
     rows_of,
 )
+from benchmarks.forged_approvals import try_forgeries
 
 TASKS: Final = "agentdojo_tasks"
 TOOLS_FILE: Final = "agentdojo_tools.json"
@@ -51,6 +52,10 @@ CHANGING: Final = frozenset(
 how the product classes them. `get_unread_emails` marks what it returns as read."""
 TELLING: Final = frozenset({"get_webpage"})
 """Tools that change nothing and tell a server outside what they are given."""
+
+
+FORGERIES: Final = 1_000
+"""Tries of a call on an approval that is used, expired, foreign or of other arguments, and of the approved call itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +123,19 @@ def run(options: Options) -> Report:
                 report.missing[name] = f"unknown set {name!r}; accepted: {', '.join(SETS)}"
         except DataMissing as error:
             report.missing[name] = str(error)
-    report.missing["approvals.forged_accepted"] = "approvals are not part of this benchmark yet"
+    _add_forgeries(report, options)
     return report
+
+
+def _add_forgeries(report: Report, options: Options) -> None:
+    """Two processes try approvals that are not theirs; needs no data."""
+    tried = try_forgeries(FORGERIES, options.seed)
+    report.figures["approvals.forged_accepted"] = Figure(
+        value=tried.forged, low=tried.forged, high=tried.forged, n=tried.tries, unit="calls"
+    )
+    report.conditions["approvals"] = (
+        f"{tried.tries} tries of two processes at once on {tried.genuine} good approvals, each of which was used once"
+    )
 
 
 def measure_agentdojo(report: Report, options: Options) -> None:
