@@ -70,7 +70,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     "changed",
 )
 THE_CALL: Final = ("genuine", "stale")
-"""The very call that was approved, by what is known now, or by what was known before anything was made: the first one on
+"""The very call that was approved, by what is known now, or was before anything was made: the first one on
 each approval is right, each further one is made on a used approval."""
 RUN: Final = RunId("r-1")
 NODES: Final = 40

@@ -55,7 +55,7 @@ TELLING: Final = frozenset({"get_webpage"})
 
 
 FORGERIES: Final = 1_000
-"""Tries of a call on an approval that is used, expired, foreign or of other arguments, and of the approved call itself."""
+"""Tries of calls on approvals that are used, expired, foreign or of other arguments, and of the approved calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
