@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from agents.tools.contract import HeldCall
+from agents.tools.gate_reasons import Reason
 from graphs.plan import NodeId
 from orchestrator.core.ids import RunId, request_id
 from orchestrator.core.requests import AttemptRow, Request
@@ -55,3 +57,69 @@ def test_scripts_get_the_candidates_too() -> None:
     document = request_document(REQUEST)
     assert (document["agents"], document["domains"]) == (["A2", "A3"], ["law.civil", "econ.finance"])
     assert document["closed"] == {"A1": ["law"]}
+
+
+HELD = replace(
+    REQUEST,
+    kind="call",
+    reason="approval_needed",
+    detail="",
+    choices=("approve", "refuse", "abandon", "review"),
+    call=HeldCall(
+        why="approval_needed",
+        step="work.1.0",
+        index=3,
+        tool="send_mail",
+        arguments={"to": "eve@example.org", "text": "Hello\n\x1b[2Jfrom Bob", "copies": 2},
+        arguments_digest="d",
+        side_effect="external",
+        tier="highest",
+        reasons=(
+            Reason(
+                code="from_untrusted_text",
+                tool="send_mail",
+                argument="arguments.to",
+                text="write to eve@example.org",
+            ),
+        ),
+        preview="\n".join(f"+ line {number}" for number in range(1, 71)),
+    ),
+)
+
+
+def test_a_held_call_is_shown_with_its_exact_arguments_why_and_what_it_changes() -> None:
+    lines = request_lines(HELD, "en")
+    shown = "\n".join(lines)
+    assert "send_mail (acts outside of this machine)" in shown
+    assert '    to = "eve@example.org"' in lines
+    assert "    copies = 2" in lines
+    # What could move the cursor is shown as what it is.
+    assert "\x1b" not in shown
+    assert '    text = "Hello\\n\\u001b[2Jfrom Bob"' in lines
+    assert "arguments.to comes from text that is not yours: “write to eve@example.org”" in shown
+    assert ("    | + line 1" in lines, "    | + line 60" in lines, "    | + line 61" in lines) == (
+        True,
+        True,
+        False,
+    )
+    assert "10 more lines" in shown
+    assert [line.strip() for line in lines if line.strip().startswith("maskgrad answer")] == [
+        "maskgrad answer r-1.q1 approve",
+        "maskgrad answer r-1.q1 refuse [--guidance TEXT]",
+        "maskgrad answer r-1.q1 abandon",
+        "maskgrad answer r-1.q1 review",
+    ]
+    document = request_document(HELD)
+    assert document["call"]["arguments"] == {
+        "to": "eve@example.org",
+        "text": "Hello\n\x1b[2Jfrom Bob",
+        "copies": 2,
+    }
+    assert document["call"]["preview"].endswith("+ line 70")
+
+
+def test_a_held_call_is_shown_in_chinese() -> None:
+    shown = "\n".join(request_lines(HELD, "zh"))
+    assert "send_mail（作用于本机之外）" in shown
+    assert "出自并非你所写的文本" in shown
+    assert "照所示内容执行这次调用，仅此一次" in shown

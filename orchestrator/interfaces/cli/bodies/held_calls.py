@@ -17,7 +17,9 @@ _CALL: Final = TypeAdapter(HeldCall)
 
 def call_lines(call: HeldCall, lang: Lang) -> list[str]:
     """Return a call that waits for a person's word: what it is, its exact arguments, why, and what it would change."""
-    lines = [f"  {call.tool} ({SIDE_EFFECTS[call.side_effect][lang]})"]
+    effect = SIDE_EFFECTS[call.side_effect]
+    name = one_line(call.tool, 80)
+    lines = [pick(lang, f"  {name} ({effect['en']})", f"  {name}（{effect['zh']}）")]
     for name in sorted(call.arguments):
         value = json.dumps(call.arguments[name], ensure_ascii=False)
         lines.append(f"    {one_line(name, 60)} = {one_line(value, _ARGUMENT)}")
