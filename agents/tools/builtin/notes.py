@@ -17,11 +17,8 @@ from agents.retrieval.library import NotesLibrary, SectionLabel, UnknownNote
 from agents.retrieval.reading import Document
 from agents.retrieval.tokens import terms
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.previews import PREVIEW_CHARS, TOOL_TIMEOUT_S
 
-PREVIEW_CHARS = 4_000
-"""Longest result, as JSON text (seed 003, 2.3)."""
-TOOL_TIMEOUT_S = 15.0
-"""Seed 003, 2.3."""
 DEFAULT_HITS = 5
 MOST_HITS = 20
 LONGEST_QUERY = 1_000

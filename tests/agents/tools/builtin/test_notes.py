@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from agents.retrieval.library import NotesLibrary
 from agents.retrieval.reading import Corpus, document_from_text
-from agents.tools.builtin.notes import PREVIEW_CHARS, NotesTools
+from agents.tools.builtin.notes import NotesTools
 from agents.tools.contract import ToolError, ToolOk
+from agents.tools.previews import PREVIEW_CHARS
 from tests.agents.workers.material import LabelByWord
 
 LONG = "# Manual\n\n" + "\n\n".join(
