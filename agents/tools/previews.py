@@ -187,7 +187,8 @@ def _pieces(value: Any, depth: int = 0) -> Iterator[str]:
 def _is_small(value: Any) -> bool:
     """Say whether `value` is written at once: no container, or a short one of short plain values."""
     if isinstance(value, Mapping):
-        return len(value) <= _BATCH and all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+        named = all(type(name) is str and _is_plain(name) for name in value)
+        return len(value) <= _BATCH and named and all(map(_is_plain, value.values()))
     if isinstance(value, list | tuple):
         return len(value) <= _BATCH and all(map(_is_plain, value))
     return not isinstance(value, str) or len(value) <= _PIECE_CHARS
