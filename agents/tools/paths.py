@@ -71,7 +71,7 @@ class PathGate:
         try:
             root, names = self._located(given)
             with self._walk(root, names, given) as (parent, name):
-                return os.fdopen(_opened_file(parent, name, given), "rb")
+                return os.fdopen(open_in(parent, name, given), "rb")
         except PathRefused as refused:
             return refused.refused
         except OSError as error:
@@ -179,7 +179,7 @@ class PathGate:
         held = os.open(self._roots[root], _FOLDER_FLAGS)
         try:
             while True:
-                name = self._stored(held, pending.pop(0), given)
+                name = self.stored_name(held, pending.pop(0), given)
                 target = _link_at(held, name)
                 if target is not None:
                     links += 1
@@ -197,7 +197,7 @@ class PathGate:
         finally:
             os.close(held)
 
-    def _stored(self, folder: int, name: str, given: str) -> str:
+    def stored_name(self, folder: int, name: str, given: str) -> str:
         """Return the name in `folder` that reads like `name`; `name` itself when there is none."""
         look = look_of(name)
         if look.casefold() in {look_of(each).casefold() for each in self.hidden}:
@@ -244,7 +244,8 @@ def _opened_folder(folder: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER_FLAGS | _NOFOLLOW, dir_fd=folder)
 
 
-def _opened_file(folder: int, name: str, given: str) -> int:
+def open_in(folder: int, name: str, given: str) -> int:
+    """Return a descriptor of the regular file `name` in the open `folder`; raises as `PathGate.folder`."""
     # Looked at before it is opened: to open some devices is already to use them.
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise PathRefused(_not_a_file(given))
