@@ -10,26 +10,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.retrieval.ranking import Bm25, Scores, reciprocal
 from agents.retrieval.reading import Document
 from agents.retrieval.sections import Section, sections_of
 from agents.retrieval.sentences import Unit, units_of
 from agents.retrieval.tokens import terms
 from masks.ports import Embedder
 
-RANK_CONSTANT = 20.0
-"""Of reciprocal rank fusion: how quickly a lower rank stops to matter."""
-POOL = 60
-"""Ranks of each list that take part in the fusion."""
 EMBEDDED_CHARS = 160
 """Characters of a section (after its heading) that its embedding stands for."""
 EXCERPT_CHARS = 420
-
-Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +70,7 @@ class NoteIndex:
         self._embedder = embedder
         section_terms = [section_terms_of(entry) for entry in self.entries]
         self._frequency = Counter(term for found in section_terms for term in set(found))
-        self._sections = _Bm25(section_terms)
+        self._sections = Bm25(section_terms)
         self._owner: list[tuple[int, int]] = []
         unit_terms: list[tuple[str, ...]] = []
         for position, entry in enumerate(self.entries):
@@ -84,7 +78,7 @@ class NoteIndex:
             for number, unit in enumerate(entry.units):
                 self._owner.append((position, number))
                 unit_terms.append((*heading, *terms(unit.text)))
-        self._units = _Bm25(unit_terms)
+        self._units = Bm25(unit_terms)
         self._vectors: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
@@ -110,9 +104,9 @@ class NoteIndex:
         by_unit, best = self._best_units(self._units.scores(wanted))
         cosines = self._cosines(query)
         fused = (
-            shares.section * _reciprocal(by_section)
-            + shares.unit * _reciprocal(by_unit)
-            + shares.meaning * _reciprocal(cosines)
+            shares.section * reciprocal(by_section)
+            + shares.unit * reciprocal(by_unit)
+            + shares.meaning * reciprocal(cosines)
         )
         order = [int(i) for i in np.argsort(-fused, kind="stable") if fused[i] > 0]
         return tuple(
@@ -155,34 +149,3 @@ def embedded_text(entry: Entry) -> str:
     """Return the text that a section's embedding stands for: its headings and the start of its prose."""
     prose = [unit.text for unit in entry.units if unit.kind != "code"]
     return f"{entry.section.heading}. {' '.join(prose)}"[: len(entry.section.heading) + EMBEDDED_CHARS]
-
-
-class _Bm25:
-    """BM25 over lists of terms (bm25s, Lucene's variant), any number of documents."""
-
-    def __init__(self, documents: list[tuple[str, ...]]) -> None:
-        self._size = len(documents)
-        self._known = {term for found in documents for term in found}
-        self._model: Any = None
-        if self._known:
-            import bm25s  # noqa: PLC0415  (start-up time)
-
-            self._model = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-            self._model.index([list(found) for found in documents], show_progress=False)
-
-    def scores(self, wanted: Sequence[str]) -> Scores:
-        known = [term for term in wanted if term in self._known]
-        if not known:
-            return np.zeros(self._size)
-        return np.asarray(self._model.get_scores(known), dtype=np.float64)
-
-
-def _reciprocal(scores: Scores) -> Scores:
-    """Return 1 / (constant + rank) for the best `POOL` positive scores, scaled so that rank 0 gives 1; else 0."""
-    ranked = np.zeros(len(scores))
-    order = np.argsort(-scores, kind="stable")[:POOL]
-    for rank, index in enumerate(order):
-        if scores[index] <= 0:
-            break
-        ranked[index] = RANK_CONSTANT / (RANK_CONSTANT + rank)
-    return ranked

@@ -1,0 +1,12 @@
+"""The memory without a file does what every memory must do."""
+
+import pytest
+
+from agents.memory.ports import LongTermMemory, MemoryInProcess
+from tests.agents.memory.conformance import FakeNow, LongTermMemoryConformance
+
+
+class TestMemoryInProcess(LongTermMemoryConformance):
+    @pytest.fixture
+    def memory(self, now: FakeNow) -> LongTermMemory:
+        return MemoryInProcess(now)
