@@ -85,6 +85,11 @@ class Settings:
         """The run store's file."""
         return self.home / "runs.db"
 
+    @property
+    def memory_path(self) -> Path:
+        """The file of the long-term memory."""
+        return self.home / "memory.db"
+
 
 def settings_from(environment: Mapping[str, str], *, lang: str | None = None) -> Settings:
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.

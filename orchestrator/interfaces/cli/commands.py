@@ -13,7 +13,12 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.interfaces.cli.completion import complete_domains, complete_requests, complete_runs
+from orchestrator.interfaces.cli.completion import (
+    complete_domains,
+    complete_memories,
+    complete_requests,
+    complete_runs,
+)
 from orchestrator.interfaces.cli.help_page import CommandPage, GroupPage
 from orchestrator.interfaces.cli.session import perform, session_of
 
@@ -27,6 +32,7 @@ Forbid = Annotated[
     list[str] | None, typer.Option("--forbid", metavar="DOMAIN", autocompletion=complete_domains)
 ]
 File = Annotated[str | None, typer.Option("--from", metavar="FILE")]
+Entry = Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_memories)]
 DryRun = Annotated[bool, typer.Option("--dry-run")]
 
 
@@ -53,6 +59,11 @@ def make_app() -> typer.Typer:
     domains.command("list", cls=CommandPage)(domains_list)
     domains.command("show", cls=CommandPage)(domains_show)
     app.add_typer(domains, name="domains")
+    memory = typer.Typer(cls=GroupPage, rich_markup_mode=None)
+    memory.callback(invoke_without_command=True)(_memory)
+    for name, function in _MEMORY.items():
+        memory.command(name, cls=CommandPage)(function)
+    app.add_typer(memory, name="memory")
     for name, function in _LAST.items():
         app.command(name, cls=CommandPage)(function)
     return app
@@ -282,6 +293,40 @@ def domains_show(
     return perform(context, lambda session: domains_show(session, domain))
 
 
+def _memory(context: typer.Context) -> int:
+    return memory_list(context) if context.invoked_subcommand is None else 0
+
+
+def memory_list(context: typer.Context) -> int:
+    from orchestrator.interfaces.cli.bodies.remembering import memory_list
+
+    return perform(context, memory_list)
+
+
+def memory_show(context: typer.Context, entry: Entry) -> int:
+    from orchestrator.interfaces.cli.bodies.remembering import memory_show
+
+    return perform(context, lambda session: memory_show(session, entry))
+
+
+def memory_add(context: typer.Context, text: Annotated[str, typer.Argument(metavar="TEXT")]) -> int:
+    from orchestrator.interfaces.cli.bodies.remembering import memory_add
+
+    return perform(context, lambda session: memory_add(session, text))
+
+
+def memory_forget(context: typer.Context, entry: Entry) -> int:
+    from orchestrator.interfaces.cli.bodies.remembering import memory_forget
+
+    return perform(context, lambda session: memory_forget(session, entry))
+
+
+def memory_clear(context: typer.Context, yes: Annotated[bool, typer.Option("--yes")] = False) -> int:
+    from orchestrator.interfaces.cli.bodies.remembering import memory_clear
+
+    return perform(context, lambda session: memory_clear(session, yes=yes))
+
+
 def export(
     context: typer.Context,
     run: Run,
@@ -321,3 +366,11 @@ _COMMANDS: Final[dict[str, Callable[..., int]]] = {
 }
 """In the order of the help: from a goal to what came of it."""
 _LAST: Final[dict[str, Callable[..., int]]] = {"export": export, "doctor": doctor}
+_MEMORY: Final[dict[str, Callable[..., int]]] = {
+    "list": memory_list,
+    "show": memory_show,
+    "add": memory_add,
+    "forget": memory_forget,
+    "clear": memory_clear,
+}
+"""The commands below `memory`."""

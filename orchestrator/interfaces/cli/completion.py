@@ -55,3 +55,16 @@ def complete_domains(incomplete: str) -> list[tuple[str, str]]:
     except (ValueError, OSError):
         return []
     return [(d.id, d.names["en"]) for d in registry.domains if d.id.startswith(incomplete)]
+
+
+def complete_memories(incomplete: str) -> list[tuple[str, str]]:
+    """Return the ids of memories that begin with `incomplete`, each with its text."""
+    from orchestrator.interfaces.cli.opening import open_memory
+    from orchestrator.shell.settings import settings_from
+    from orchestrator.shell.store.errors import StoreError
+
+    try:
+        entries = open_memory(settings_from(os.environ)).entries()
+    except (StoreError, ValueError, OSError):
+        return []
+    return [(m.id, m.text[:60]) for m in entries if m.id.startswith(incomplete)]

@@ -36,6 +36,7 @@ from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, Prob
 from orchestrator.interfaces.cli.results import Failure
 from orchestrator.interfaces.cli.streams import one_line
 from orchestrator.shell.journal import JournalBroken
+from orchestrator.shell.memory_file import MemoryUnavailable
 from orchestrator.shell.settings import InvalidSetting
 from orchestrator.shell.store.errors import (
     AlreadyRecorded,
@@ -117,6 +118,7 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "invalid_setting": {"en": "maskgrad --help", "zh": "maskgrad --help"},
     "run_lease_stale": {"en": "maskgrad watch RUN", "zh": "maskgrad watch RUN"},
     "stale_approval": {"en": "maskgrad review RUN", "zh": "maskgrad review RUN"},
+    "unknown_memory": {"en": "maskgrad memory list", "zh": "maskgrad memory list"},
     "unknown_request": {"en": "maskgrad show RUN", "zh": "maskgrad show RUN"},
 }
 """The next step of single errors, by code; every other has that of its kind."""
@@ -213,7 +215,9 @@ def kind_of(error: BaseException) -> ErrorKind | None:
             return "busy"
         case RunError() | HeadMoved() | AlreadyRecorded() | StaleLease():
             return "state"
-        case StoreUnavailable() | ArtefactMissing() | ArtefactCorrupted() | UnreadableEvent() | BrokenLog():
+        case MemoryUnavailable() | StoreUnavailable() | ArtefactMissing() | ArtefactCorrupted():
+            return "store"
+        case UnreadableEvent() | BrokenLog():
             return "store"
         case StoreError():
             return "state"

@@ -28,6 +28,7 @@ class CommandHelp:
 
 
 _RUN: Final[Both] = ("the run, as `maskgrad runs` lists it", "运行标识，见 `maskgrad runs`")
+_MEMORY: Final[Both] = ("the entry, as `maskgrad memory` lists it", "记忆标识，见 `maskgrad memory`")
 _SOURCES: Final[Both] = (
     "folder of notes (Markdown and text) to work from",
     "资料文件夹（Markdown 与文本文件）",
@@ -345,6 +346,53 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         ),
         examples=("maskgrad domains show cs.databases",),
         parameters={"domain": ("id, name or alias, in either language", "标识、名称或别名，中英文均可")},
+    ),
+    "memory": CommandHelp(
+        does=(
+            "Look at what is remembered over runs, add a preference, erase; without a command, list it.",
+            "查看跨运行的记忆、添加偏好、擦除；不带子命令时列出全部。",
+        ),
+        more=(
+            "Three kinds are kept: preferences that you add, solutions of completed runs, lessons of failures that a "
+            "later success or a person confirmed. Nothing that a document or a model says becomes a preference.",
+            "只保留三类：您添加的偏好、已完成运行的解决方案、经后续成功或用户确认的失败教训。"
+            "文件或模型所说的内容不会成为偏好。",
+        ),
+        examples=("maskgrad memory", 'maskgrad memory add "Prefer tables to prose."'),
+    ),
+    "memory list": CommandHelp(
+        does=("List what is remembered, newest first.", "列出记忆，最新的在前。"),
+        examples=("maskgrad memory list --json",),
+    ),
+    "memory show": CommandHelp(
+        does=(
+            "Show one entry: its text, where it comes from, how often it was confirmed, until when it is kept.",
+            "显示一条记忆：文字、来源、确认次数、保留期限。",
+        ),
+        examples=("maskgrad memory show m-4f2a91c0",),
+        parameters={"entry": _MEMORY},
+    ),
+    "memory add": CommandHelp(
+        does=("Remember a preference of yours, until you erase it.", "记住您的一项偏好，直至您将其擦除。"),
+        more=(
+            "Text that seems to hold a password, a key or a card number is refused.",
+            "似乎含有密码、密钥或卡号的文字会被拒绝。",
+        ),
+        examples=('maskgrad memory add "Amounts in euros."', 'maskgrad memory add "请用中文书写报告。"'),
+        parameters={"text": ("one or two sentences, at most 500 characters", "一两句话，至多 500 个字符")},
+    ),
+    "memory forget": CommandHelp(
+        does=(
+            "Erase one entry; its text is overwritten on the disk.",
+            "擦除一条记忆；磁盘上的文字会被覆盖。",
+        ),
+        examples=("maskgrad memory forget m-4f2a91c0",),
+        parameters={"entry": _MEMORY},
+    ),
+    "memory clear": CommandHelp(
+        does=("Erase everything that is remembered.", "擦除全部记忆。"),
+        examples=("maskgrad memory clear --yes",),
+        parameters={"yes": ("really; without it, nothing is erased", "确认执行；缺省则不擦除任何内容")},
     ),
     "export": CommandHelp(
         does=("Write a run to a file or to stdout.", "将运行写入文件或标准输出。"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agents.memory.ports import LongTermMemory
     from masks.domains import DomainRegistry
     from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
@@ -23,6 +24,14 @@ def open_store(settings: Settings) -> RunStore:
     from orchestrator.shell.store.sqlite_store import SqliteStore
 
     return SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
+
+
+def open_memory(settings: Settings) -> LongTermMemory:
+    """Return the long-term memory of `settings`; its file is made with the first entry."""
+    from orchestrator.shell.clock import SystemClock
+    from orchestrator.shell.memory_file import MemoryFile
+
+    return MemoryFile(settings.memory_path, SystemClock().now)
 
 
 def open_desk(settings: Settings, store: RunStore) -> Desk:

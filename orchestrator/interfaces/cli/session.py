@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from orchestrator.interfaces.cli.invocation import Invocation
-from orchestrator.interfaces.cli.opening import open_desk, open_registry, open_shop, open_store
+from orchestrator.interfaces.cli.opening import (
+    open_desk,
+    open_memory,
+    open_registry,
+    open_shop,
+    open_store,
+)
 from orchestrator.interfaces.cli.problems import Interrupted, Lang, pick
 from orchestrator.interfaces.cli.results import Result, json_line, write_result
 from orchestrator.interfaces.cli.streams import Streams
@@ -20,6 +26,7 @@ from orchestrator.interfaces.cli.streams import Streams
 if TYPE_CHECKING:
     from typing import Any
 
+    from agents.memory.ports import LongTermMemory
     from masks.domains import DomainRegistry
     from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
@@ -82,6 +89,10 @@ class Session:
         if self._store is None:
             self._store = open_store(self.settings)
         return self._store
+
+    def memory(self) -> LongTermMemory:
+        """Return the long-term memory; it is opened at each use and holds nothing open."""
+        return open_memory(self.settings)
 
     def desk(self) -> Desk:
         """Return what deciding on a run needs: the workshop that was given, else no more than a store and a clock."""

@@ -107,6 +107,11 @@ def test_preferences_hold_for_every_goal_and_what_expired_for_none() -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def shipped() -> UseEmbedder:
+    return UseEmbedder()
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -117,9 +122,9 @@ def test_preferences_hold_for_every_goal_and_what_expired_for_none() -> None:
     ],
 )
 def test_the_shipped_embedder_finds_across_languages_and_finds_nothing_unrelated(
-    query: str, expected: Memory | None
+    query: str, expected: Memory | None, shipped: UseEmbedder
 ) -> None:
-    recalled = recall(ALL, query, now=NOW, embedder=UseEmbedder())
+    recalled = recall(ALL, query, now=NOW, embedder=shipped)
     assert found(recalled)[:1] == ([] if expected is None else [expected])
 
 

@@ -50,7 +50,7 @@ def runs(session: Session, limit: str) -> Result:
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
     if cells:
         head = _HEAD[session.lang]
-        return Result(data={"runs": documents}, text="\n".join(_aligned([head, *cells])))
+        return Result(data={"runs": documents}, text="\n".join(aligned([head, *cells])))
     note = session.pick(
         'no runs yet; begin with: maskgrad plan "…" --sources FOLDER',
         '还没有运行；可从此开始：maskgrad plan "…" --sources 文件夹',
@@ -65,7 +65,7 @@ def _waits(state: RunState) -> str:
     return f" ({', '.join(asked[:NAMED])}{more})" if asked else ""
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return rows of cells as lines: each column as wide as its widest cell, the last one as it is."""
     widths = [max(columns_of(row[index]) for row in rows) for index in range(len(rows[0]) - 1)]
     lines = []
