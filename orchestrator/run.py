@@ -12,10 +12,12 @@ may look at it (`state_of`). These are in `orchestrator.desk`, which is quick to
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from agents.planning.language import detect_language
 from agents.retrieval.reading import NOTE_SUFFIXES
@@ -46,6 +48,7 @@ from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.lease_keeper import LeaseKeeper
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
+from orchestrator.shell.remembering import remember_run
 from orchestrator.shell.runs import caught_up, create, load
 from orchestrator.shell.store.errors import ArtefactUnreadable, StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
@@ -68,6 +71,8 @@ __all__ = [
     "state_of",
     "submit",
 ]
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 def submit(
@@ -177,7 +182,7 @@ async def _execute(
                 _stopping(executor.stop, stop),
                 LeaseKeeper(shop.store, lease, LEASE_TTL_S, lost=_on_this_loop(executor.abort)),
             ):
-                return await executor.execute()
+                state = await executor.execute()
         except StoreUnavailable as error:
             # A store that can't even be read says nothing of what is kept; the journal knows what it was told.
             kept = _head(shop, run)
@@ -185,6 +190,19 @@ async def _execute(
                 run, kept=journal.committed if kept is None else kept, step=f"maskgrad resume {run}"
             )
             raise
+    if state.status in ENDED:
+        await asyncio.to_thread(_remember, shop, state)
+    return state
+
+
+def _remember(shop: Workshop, state: RunState) -> None:
+    """Keep what the run teaches, where something is kept; a memory that can't be written costs the run nothing."""
+    if shop.memory is None:
+        return
+    try:
+        remember_run(shop.memory, state, shop.clock.now())
+    except StoreError as error:
+        _LOG.warning("run %s is delivered, and not remembered: %s", state.run, error)
 
 
 async def _prepare(shop: Workshop, lease: Lease, folder: Path) -> None:

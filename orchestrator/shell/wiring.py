@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Final
 
 from agents.evidence import Evidence
+from agents.memory.ports import LongTermMemory
 from agents.models.embedders import CachedEmbedder, UseEmbedder
 from agents.models.ports import ChatPort
 from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
@@ -45,6 +46,7 @@ from orchestrator.shell.executor import RunExecutor
 from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.material import label_of, note_tools
+from orchestrator.shell.memory_file import MemoryFile
 from orchestrator.shell.ports import Clock, Ids
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, SharedDispatcher
 from orchestrator.shell.settings import Settings
@@ -108,6 +110,8 @@ class Workshop:
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
     verifier: Verifier | None = None
     """Overrides the check stage; `None`: the standard one over `fact_sources`."""
+    memory: LongTermMemory | None = None
+    """Where runs that end here leave what they taught; `None`: nowhere."""
     left_leases: dict[RunId, Lease] = field(default_factory=dict)
     """Leases of runs that ended here and that the store could not give up: `orchestrator.run.execute` tries again."""
     _labeller: DomainLabeller | None = None
@@ -230,7 +234,9 @@ def open_workshop(settings: Settings) -> Workshop:
     """
     registry = registry_in(settings.home)
     store = SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
-    return Workshop(settings=settings, store=store, registry=registry)
+    clock = SystemClock()
+    memory = MemoryFile(settings.memory_path, clock.now)
+    return Workshop(settings=settings, store=store, registry=registry, clock=clock, memory=memory)
 
 
 def _priorities(state: RunState) -> Mapping[NodeId, float]:

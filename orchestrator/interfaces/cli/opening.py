@@ -46,7 +46,9 @@ def open_shop(settings: Settings, store: RunStore) -> Workshop:
     """Return a workshop on `store`."""
     from orchestrator.shell.wiring import Workshop
 
-    return Workshop(settings=settings, store=store, registry=open_registry(settings))
+    return Workshop(
+        settings=settings, store=store, registry=open_registry(settings), memory=open_memory(settings)
+    )
 
 
 def open_registry(settings: Settings) -> DomainRegistry:

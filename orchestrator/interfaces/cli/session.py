@@ -91,8 +91,9 @@ class Session:
         return self._store
 
     def memory(self) -> LongTermMemory:
-        """Return the long-term memory; it is opened at each use and holds nothing open."""
-        return open_memory(self.settings)
+        """Return the long-term memory: the workshop's where it has one, else the file of the settings."""
+        given = self._shop.memory if self._shop is not None else None
+        return given if given is not None else open_memory(self.settings)
 
     def desk(self) -> Desk:
         """Return what deciding on a run needs: the workshop that was given, else no more than a store and a clock."""
