@@ -16,8 +16,8 @@ def check_runnable(shop: Workshop, run: RunId, proposal: Proposal) -> None:
     """Return when every sub-task and agent of an approved proposal can be served by `shop`.
 
     Raises `SubTaskUnsupported` for a sub-task for a person, and `ModelUnavailable` for an agent whose model or script
-    is not configured. An agent that verifies and has no sub-task is not asked: rules check in its name, and no repair
-    gives it one.
+    is not configured, unless models are switched off. An agent that verifies and has no sub-task is not asked: rules
+    check in its name, and no repair gives it one.
     """
     for subtask in proposal.plan.subtasks:
         if subtask.kind == "human":
@@ -36,7 +36,7 @@ def _is_served(shop: Workshop, agent: AgentSpec) -> bool:
             return True
         case "model":
             # A worker of the caller's own reaches its model through the broker, too: it is what pays and records.
-            return shop.chat_for(agent) is not None
+            return shop.models_are_off() or shop.chat_for(agent) is not None
         case "scripted":
             return shop.worker_for is not None
 

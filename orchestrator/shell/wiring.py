@@ -6,6 +6,7 @@ importing this module still costs LangGraph's start-up.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -47,6 +48,8 @@ from orchestrator.shell.journal import Journal
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.material import label_of, note_tools
 from orchestrator.shell.memory_file import MemoryFile
+from orchestrator.shell.model_calls import ModelSurroundings
+from orchestrator.shell.model_switch import ModelSwitch
 from orchestrator.shell.ports import Clock, Ids
 from orchestrator.shell.scheduler import DEFAULT_MAX_IN_FLIGHT, SharedDispatcher
 from orchestrator.shell.settings import Settings
@@ -60,6 +63,8 @@ from orchestrator.shell.store.writer import Writer
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import FactSource, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
+
+_LOG: Final = logging.getLogger(__name__)
 
 ProviderOf = Callable[[AgentSpec], ChatPort | None]
 WorkerOf = Callable[[AgentSpec], Worker]
@@ -156,6 +161,10 @@ class Workshop:
             self._libraries[folder] = library
             return library
 
+    def models_are_off(self) -> bool:
+        """Tell whether chat models are switched off, as of now: then agents are worked by the embedded default."""
+        return ModelSwitch(self.settings).is_off()
+
     def close(self) -> None:
         """End the threads of the checks. The store is not closed: whoever opened it may need it longer."""
         self._checks.close()
@@ -196,6 +205,7 @@ class Workshop:
             verifier=self.verifier or self._verifier(folder),
             checks=self._checks,
             clock=self.clock,
+            models=ModelSurroundings(is_off=self.models_are_off),
         )
         return RunExecutor(
             journal=journal,
@@ -221,6 +231,9 @@ class Workshop:
         return StandardVerifier(self.fact_sources(folder) if folder is not None else ())
 
     def _worker(self, agent: AgentSpec) -> Worker:
+        if agent.model_policy.kind == "model" and self.models_are_off():
+            _LOG.info("models are switched off: agent %s is worked by the embedded default", agent.id)
+            return EmbeddedWorker()
         if agent.model_policy.kind == "model":
             return ModelWorker(self.registry, functions=EmbeddedWorker())
         return EmbeddedWorker()

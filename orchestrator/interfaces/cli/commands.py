@@ -327,6 +327,14 @@ def memory_clear(context: typer.Context, yes: Annotated[bool, typer.Option("--ye
     return perform(context, lambda session: memory_clear(session, yes=yes))
 
 
+def models(
+    context: typer.Context, action: Annotated[str, typer.Argument(metavar="[status|off|on]")] = "status"
+) -> int:
+    from orchestrator.interfaces.cli.bodies.model_switching import models
+
+    return perform(context, lambda session: models(session, action))
+
+
 def export(
     context: typer.Context,
     run: Run,
@@ -365,7 +373,7 @@ _COMMANDS: Final[dict[str, Callable[..., int]]] = {
     "compare": compare,
 }
 """In the order of the help: from a goal to what came of it."""
-_LAST: Final[dict[str, Callable[..., int]]] = {"export": export, "doctor": doctor}
+_LAST: Final[dict[str, Callable[..., int]]] = {"export": export, "models": models, "doctor": doctor}
 _MEMORY: Final[dict[str, Callable[..., int]]] = {
     "list": memory_list,
     "show": memory_show,

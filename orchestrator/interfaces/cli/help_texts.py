@@ -412,6 +412,22 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "output": ("file to write; else stdout", "要写入的文件；缺省为标准输出"),
         },
     ),
+    "models": CommandHelp(
+        does=(
+            "Show whether chat models may be asked, or switch them off and on for every process.",
+            "显示是否可使用聊天模型，或为所有进程关闭与打开。",
+        ),
+        more=(
+            "While they are off, whatever would think with a model is done by the embedded default, also in runs under "
+            "way, from their next call. MASKGRAD_MODELS=off does the same for one process.",
+            "关闭期间，本应使用模型的工作由内置方式完成；正在执行的运行从下一次调用起生效。"
+            "MASKGRAD_MODELS=off 只对一个进程生效。",
+        ),
+        examples=("maskgrad models", "maskgrad models off", "maskgrad models on"),
+        parameters={
+            "action": ("status, off or on; else status", "status、off 或 on；缺省为 status"),
+        },
+    ),
     "doctor": CommandHelp(
         does=(
             "Check the installation: import names, Python, packages, embedder, domains, store, locale.",

@@ -8,6 +8,7 @@ from orchestrator.core.events import Event, to_wire
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.interrupts import stopping_on_signals
+from orchestrator.interfaces.cli.bodies.looking import run_state
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.progress.displays import RunDisplay, display_for
 from orchestrator.interfaces.cli.results import Result
@@ -31,6 +32,11 @@ def execute_shown(session: Session, run: RunId) -> Result:
 
 def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
     shop = session.shop()
+    if shop.models_are_off() and _wants_models(run_state(session, run)):
+        session.talk(
+            "models are switched off: the embedded default works in their place (maskgrad models)",
+            "模型已关闭：由内置方式代替（maskgrad models）",
+        )
 
     def show(event: Event, state: RunState) -> None:
         session.stream(to_wire(run, event))
@@ -49,6 +55,13 @@ def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
 
     with run_spans(session.settings, warn=session.talk) as spans:
         return asyncio.run(stoppable())
+
+
+def _wants_models(state: RunState) -> bool:
+    proposal = state.proposal
+    return proposal is not None and any(
+        agent.model_policy.kind == "model" for agent in proposal.roster.agents
+    )
 
 
 def _harmless(show: Listener) -> Listener:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.core.report import report_json
+from orchestrator.core.stand_ins import stood_in
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted
+from orchestrator.interfaces.cli.bodies.model_switching import stand_in_lines
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.showing import state_lines
 from orchestrator.interfaces.cli.bodies.summaries import is_rejected, node_documents, plan_anew, run_document
@@ -28,13 +30,14 @@ def outcome_of(session: Session, state: RunState) -> Result:
     data = {
         **run_document(state, interrupted=interrupted),
         "nodes": node_documents(state),
+        "stood_in": list(stood_in(state)),
         "report": report_json(report) if report is not None else None,
     }
     return Result(
         data=data,
         text=text,
         code=exit_code_of(state.status, stopped=state.stopped),
-        notes=tuple(_notes(session, state)),
+        notes=(*stand_in_lines(state, session.lang), *_notes(session, state)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from graphs.plan import natural_key
 from orchestrator.core.events import ProposalRejected
+from orchestrator.core.stand_ins import stood_in
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import (
     executed_since,
@@ -13,6 +14,7 @@ from orchestrator.interfaces.cli.bodies.looking import (
     living_lease,
     run_state,
 )
+from orchestrator.interfaces.cli.bodies.model_switching import stand_in_lines
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
@@ -47,6 +49,7 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
     interrupted = holder is None and state.status == "running"
     starting = holder is not None and state.status == "confirmed"
     lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole)
+    lines += stand_in_lines(state, session.lang)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     document = {
@@ -54,6 +57,7 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
         "holder": holder,
         "changes_requested": list(requested_changes(session, state)),
         "nodes": node_documents(state),
+        "stood_in": list(stood_in(state)),
     }
     step = next_step(state, starting=starting)
     notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
