@@ -51,6 +51,8 @@ COMMON_SHARE: Final = 0.5
 """A word of the purposes of more than half of the tools tells none of them apart."""
 FEW_TOOLS: Final = 4
 """Up to so many tools nothing counts as common."""
+WORDS_TO_THE_VERB: Final = 6
+"""Behind `did` the verb of the question comes within so many words."""
 PURPOSE_WORDS: Final = 2
 """So many words of a purpose have to be in the prompt; one that is also in the name is enough by itself."""
 
@@ -226,13 +228,17 @@ def _base_forms(text: str) -> tuple[str, ...]:
 def _asked_for(text: str) -> frozenset[str]:
     """The words of a prompt that may be verbs of a request: in their base form, or as participle after `be`.
 
-    What was done already (`the emails that I sent`) is not asked for.
+    What was done already (`the emails that I sent`, `what did Anna write`) is not asked for.
     """
     found = set()
     before = ""
+    past = 0
     for match in _WORD_OR_END.finditer(text):
         word = match[0]
-        if before == "be" and word in _PARTICIPLE_OF:
+        past = WORDS_TO_THE_VERB if word in ("did", "does") else past - 1 if word[0].isalpha() else 0
+        if past > 0 and word in _VERBS:
+            past = 0
+        elif before == "be" and word in _PARTICIPLE_OF:
             found.add(_PARTICIPLE_OF[word])
         elif word in _VERBS and (
             word not in ALSO_NOUNS or not before[-1:].isalpha() or before in BEFORE_A_DEED

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,6 +20,8 @@ WORDS_IN_A_ROW: Final = 4
 """So many words of a text in the same order count as copied. Three in a row ("I would like to") are common property."""
 CHARACTERS_IN_A_ROW: Final = 6
 """The same for Chinese, where a word has one or two characters."""
+LONGEST_NUMBER: Final = 24
+"""Characters; what is longer counts nothing and is compared as it is written."""
 SHORT: Final = 6
 """Characters; a shorter value counts as contained only where it stands between word borders."""
 EXCERPT_CHARS: Final = 60
@@ -27,9 +29,10 @@ EXCERPT_CHARS: Final = 60
 
 _HAN: Final = r"\u3400-\u9fff\uf900-\ufaff"
 _URL: Final = r"(?:[a-z][a-z0-9+.\-]{1,20}://|www\.)[^\s<>\"'`，。；：！？、（）《》【】“”‘’]+"
-_EMAIL: Final = r"[a-z0-9._%+'\-]+@(?:[a-z0-9\-]+\.)+[a-z]{2,24}"
+# Everything that repeats is bounded or starts at a border only: a hostile text must not cost more than its length.
+_EMAIL: Final = r"(?<![a-z0-9._%+'\-])[a-z0-9._%+'\-]{1,64}@(?:[a-z0-9\-]{1,63}\.){1,8}[a-z]{2,24}"
 _HOST: Final = (
-    r"(?<![@\w.\-/])(?:[a-z0-9](?:[a-z0-9\-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?"
+    r"(?<![@\w.\-/])(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}(?::\d{1,5})?"
     r"(?:/[^\s<>\"'`，。；：！？、（）《》【】]*)?"
 )
 _IBAN: Final = r"(?<![a-z0-9])[a-z]{2}\d{2}(?:[ \-]?[a-z0-9]){11,30}(?![a-z0-9])"
@@ -38,13 +41,19 @@ _ADDRESSES: Final = re.compile(
 )
 _ACCOUNTS: Final = re.compile(_IBAN, re.IGNORECASE | re.ASCII)
 _NUMBERS: Final = re.compile(
-    r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?(?P<times>[万亿千百]|k\b|million\b|m\b|bn\b))?",
+    # No part of a date, a time, a word or a longer number.
+    r"(?<![\w.])(?<!\d[\-/:,])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d_a-z])(?![\-/:,]\d)(?!\s*[年月日号点时])"
+    r"(?:\s?(?P<times>[万亿千百]|million\b|bn\b))?|(?<![\w.])(?P<k>\d+(?:\.\d+)?)(?=k\b)",
     re.IGNORECASE,
 )
 _TIMES: Final = {
-    "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000, "k": 1_000, "m": 1_000_000, "million": 1_000_000,
+    "百": 100,
+    "千": 1_000,
+    "万": 10_000,
+    "亿": 100_000_000,
+    "million": 1_000_000,
     "bn": 1_000_000_000,
-}  # fmt: skip
+}
 _CLOCK: Final = re.compile(
     r"(?<![\d:.])(?P<h>[01]?\d|2[0-3])[:：](?P<min>[0-5]\d)(?::[0-5]\d)?\s*(?P<half>[ap]\.?m\b)?"
     r"|(?<![\d:.])(?P<h2>1[0-2]|[1-9])\s*(?P<half2>[ap]\.?m\b)"
@@ -53,9 +62,19 @@ _CLOCK: Final = re.compile(
 )
 _SPACE: Final = re.compile(r"\s+")
 _RUNS: Final = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+")
+_CODES: Final = re.compile(r"(?<![^\W_])(?=(?:[a-z]*\d){3})[a-z0-9]{6,128}(?![^\W_])", re.ASCII)
 _QUOTES: Final = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
 _TAIL: Final = ".,;:!?)]}>'\"…"
 _JOINERS: Final = frozenset("./\\@-_+~%&=?#")
+
+
+class Found(NamedTuple):
+    """Where something was found."""
+
+    text: int
+    """Number of the text, from 0."""
+    words: str
+    """What of it stands there, in the form in which it is compared."""
 
 
 class Clock(NamedTuple):
@@ -96,9 +115,10 @@ def addresses(text: str) -> frozenset[str]:
 
 
 def canonical_url(url: str) -> str:
-    """Return a URL or host without its scheme: host in small letters, path and query as they stand, no last `/`.
+    """Return a URL or host without `http(s)`: host in small letters, path and query as they stand, no last `/`.
 
-    A URL that no two programs read alike (a user before the host, a backslash, no host) is returned as it is.
+    One with another scheme, and one that no two programs read alike (a user before the host, a backslash, no host), is
+    returned as it is.
 
     >>> canonical_url("HTTPS://WWW.Example.com:443/Docs/?q=A#top")
     'www.example.com/Docs/?q=A#top'
@@ -108,7 +128,12 @@ def canonical_url(url: str) -> str:
         host, port = parts.hostname, parts.port
     except ValueError:
         return url
-    if not host or "@" in parts.netloc or "\\" in url:
+    if (
+        not host
+        or parts.scheme not in ("", "http", "https")
+        or "@" in parts.netloc
+        or re.search(r"[\s\\]", url)
+    ):
         return url
     host = host if port in (None, 80, 443) else f"{host}:{port}"
     rest = (
@@ -157,6 +182,15 @@ def accounts(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def codes(text: str) -> frozenset[str]:
+    """Return what identifies or opens something in a `plain` text: six or more letters and digits, three digits at least.
+
+    >>> sorted(codes("passport hgk137803, code 463820, in 2024"))
+    ['463820', 'hgk137803']
+    """
+    return frozenset(match[0] for match in _CODES.finditer(text))
+
+
 def numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers of `text`, however they are written.
 
@@ -165,12 +199,11 @@ def numbers(text: str) -> frozenset[Decimal]:
     """
     found = set()
     for match in _NUMBERS.finditer(unicodedata.normalize("NFKC", text)):
-        times = match["times"]
-        digits = match[0][: match.start("times") - match.start()] if times else match[0]
-        try:
-            value = Decimal(digits.replace(",", "").strip()) * _TIMES.get((times or "").casefold(), 1)
-        except InvalidOperation:  # pragma: no cover - the pattern gives numbers only
+        times = match["times"] or ""
+        digits = match[0].removesuffix(times).replace(",", "").strip()
+        if len(digits) > LONGEST_NUMBER:
             continue
+        value = Decimal(digits) * (1_000 if match["k"] else _TIMES.get(times.casefold(), 1))
         found.add(_bare(value))
     return frozenset(found)
 
@@ -225,6 +258,7 @@ class KnownTexts:
         self._undated: list[str] = []
         self._addresses: dict[str, int] = {}
         self._accounts: dict[str, int] = {}
+        self._codes: dict[str, int] = {}
         self._numbers: dict[Decimal, int] = {}
         self._days: dict[Day, int] = {}
         self._clocks: dict[Clock, int] = {}
@@ -241,8 +275,13 @@ class KnownTexts:
         number = len(self._plain)
         shown = undisguised(text)
         self._plain.append(shown)
-        self._undated.append(text)
-        for kept, found in ((self._addresses, addresses(text)), (self._accounts, accounts(text))):
+        self._undated.append(shown)
+        found_in = (
+            (self._addresses, addresses(text)),
+            (self._accounts, accounts(text)),
+            (self._codes, codes(shown)),
+        )
+        for kept, found in found_in:
             for one in found:
                 kept.setdefault(one, number)
         for value in numbers(text):
@@ -254,7 +293,7 @@ class KnownTexts:
         """Return whether `value` stands in a text as a whole: no part of a longer word, address, path or number.
 
         Addresses and account numbers have to be equal as wholes; of a date or time each part has to be given, where a
-        year may be missing in the text.
+        year may be missing in the text. In Chinese, which has no borders of words, a part of a longer word is found.
 
         >>> KnownTexts(["mail bob@example.com today"]).says_exactly("ob@example.com")
         False
@@ -281,38 +320,46 @@ class KnownTexts:
         """Return the first text that gives the number `value`; `None`: none."""
         return self._numbers.get(number_of(value))
 
-    def contains(self, value: str) -> int | None:
-        """Return the first text that `value` occurs in, disguised or as part of something longer; `None`: none.
+    def contains(self, value: str) -> Found | None:
+        """Return where a text has `value`, disguised or as part of something longer; `None`: nowhere.
 
-        Also a text with one of its addresses or account numbers, or with its date and time.
+        One of its addresses, account numbers or codes is enough, or its date and time.
         """
-        for kept, found in ((self._addresses, addresses(value)), (self._accounts, accounts(value))):
-            for one in found:
-                if one in kept:
-                    return kept[one]
         wanted = undisguised(value)
         if not wanted:
             return None
+        for kept, found in (
+            (self._addresses, addresses(value)),
+            (self._accounts, accounts(value)),
+            (self._codes, codes(wanted)),
+        ):
+            for one in sorted(found):
+                if one in kept:
+                    return Found(kept[one], one)
         for number, text in enumerate(self._plain):
             if _stands(wanted, text) if len(wanted) < SHORT and not _is_han(wanted[0]) else wanted in text:
-                return number
-        return self._when_in(value)
+                return Found(number, wanted)
+        when = self._when_in(value)
+        return None if when is None else Found(when, wanted)
 
     def has_copied(self, stretch: tuple[str, ...]) -> bool:
         """Return whether a text has the words of one of the `shingles` in a row."""
         return hash(stretch) in self._shingles
 
-    def first_with(self, stretch: tuple[str, ...]) -> int | None:
-        """Return the number of the first text with `stretch`; `None`: none."""
+    def first_with(self, stretch: tuple[str, ...]) -> Found | None:
+        """Return where `stretch` stands first; `None`: nowhere."""
         if not self.has_copied(stretch):
             return None
         pattern = re.compile(r"[\W_]*".join(map(re.escape, stretch)))
-        return next((number for number, text in enumerate(self._plain) if pattern.search(text)), None)
+        for number, text in enumerate(self._plain):
+            if found := pattern.search(text):
+                return Found(number, found[0])
+        return None
 
-    def excerpt(self, number: int, value: str) -> str:
-        """Return the surroundings of `value` in text `number`, as compared; its beginning, where it is not found."""
-        text, wanted = self._plain[number], undisguised(value)
-        at = max(text.find(wanted), 0) if wanted else 0
+    def excerpt(self, found: Found) -> str:
+        """Return the surroundings of what was found, as compared; the text's beginning, where it reads otherwise."""
+        text, wanted = self._plain[found.text], undisguised(found.words)
+        at = max(text.find(wanted), 0)
         start, end = max(0, at - EXCERPT_CHARS), at + min(len(wanted), EXCERPT_CHARS) + EXCERPT_CHARS
         return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
 
@@ -360,7 +407,7 @@ def _when(value: str) -> _When | None:
         return None
     for pattern in (*DATES, _CLOCK):
         text = pattern.sub(" ", text)
-    return None if re.search(r"[^\W_]", text.replace("00", "")) else _When(found_days, found_clocks)
+    return None if re.search(r"[^\W_]", text) else _When(found_days, found_clocks)
 
 
 def _clock(match: re.Match[str]) -> Clock:
@@ -392,6 +439,8 @@ def _border(edge: str, beyond: str) -> bool:
     if not beyond or not edge.isalnum():
         return True
     first, second = beyond[0], beyond[1:2]
+    if edge.isdigit() and (first in "年月日号点时" or (first in ":," and second.isdigit())):
+        return False
     if _is_han(edge) or _is_han(first):
         return True
     if first.isalnum() or first == "_" or unicodedata.category(first) == "Cf":

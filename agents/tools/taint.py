@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from agents.evidence import Taint
-from agents.tools.known_texts import KnownTexts, accounts, addresses, shingles, undisguised, word_count
+from agents.tools.known_texts import Found, KnownTexts, accounts, addresses, shingles, undisguised, word_count
 
 COPIED_SHARE: Final = 0.25
 """From this share of its words on, a long text counts as taken from untrusted text. Chosen by thought, not fitted: a
@@ -105,8 +105,8 @@ def _origin(
         origin="source",
         taint="untrusted",
         share=share,
-        document=found,
-        excerpt=foreign.excerpt(found, value),
+        document=found.text,
+        excerpt=foreign.excerpt(found),
     )
 
 
@@ -123,7 +123,7 @@ def _number_origin(path: str, value: float, words: KnownTexts, foreign: KnownTex
         taint="untrusted",
         share=1.0,
         document=found,
-        excerpt=foreign.excerpt(found, f"{value:g}"),
+        excerpt=foreign.excerpt(Found(found, f"{value:g}")),
     )
 
 
@@ -136,10 +136,10 @@ def _is_number_of(value: str, words: KnownTexts) -> bool:
     return value.strip()[:1].isdigit() and number < float("inf") and words.says_number(number)
 
 
-def _copied(value: str, words: KnownTexts, foreign: KnownTexts) -> tuple[float, int | None]:
+def _copied(value: str, words: KnownTexts, foreign: KnownTexts) -> tuple[float, Found | None]:
     """Return the share of the words of `value` that stand in a row in untrusted text and not in the user's words.
 
-    And the first text with one of them.
+    And where one of them stands first.
     """
     text = undisguised(value)
     total = word_count(text)
