@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test kill docs lock bench-job bench-engine bench-schedule bench-help
+.PHONY: setup check test kill docs lock bench-job bench-engine bench-schedule bench-gate bench-help
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -41,6 +41,9 @@ bench-engine:
 
 bench-schedule:
 	$(BIN)/python -m benchmarks.schedule --data $(DATA)
+
+bench-gate:
+	$(BIN)/python -m benchmarks.gate --data $(DATA)
 
 bench-help:
 	$(BIN)/python -m benchmarks.help

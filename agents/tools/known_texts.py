@@ -183,7 +183,9 @@ def accounts(text: str) -> frozenset[str]:
 
 
 def codes(text: str) -> frozenset[str]:
-    """Return what identifies or opens something in a `plain` text: six or more letters and digits, three digits at least.
+    """Return what identifies or opens something in a `plain` text.
+
+    That is six or more letters and digits in a row, at least three of them digits.
 
     >>> sorted(codes("passport hgk137803, code 463820, in 2024"))
     ['463820', 'hgk137803']
