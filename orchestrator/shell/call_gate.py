@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -96,5 +95,18 @@ def _handed_in(order: WorkOrder) -> Iterable[str]:
 
 
 def _text(data: object) -> str:
-    """The strings and numbers of a JSON value, as text."""
-    return json.dumps(data, ensure_ascii=False, default=str)
+    """The strings and numbers of a JSON value, each on a line of its own.
+
+    Not as JSON writes them: in `www.example.com\\nNext` nobody recognises an address any more.
+    """
+    found: list[str] = []
+    left = [data]
+    while left:
+        one = left.pop()
+        if isinstance(one, Mapping):
+            left += reversed([part for pair in one.items() for part in pair])
+        elif isinstance(one, list | tuple):
+            left += reversed(one)
+        elif one is not None and not isinstance(one, bool):
+            found.append(str(one))
+    return "\n".join(found)
