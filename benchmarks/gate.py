@@ -39,7 +39,9 @@ from benchmarks.forged_approvals import try_forgeries
 TASKS: Final = "agentdojo_tasks"
 TOOLS_FILE: Final = "agentdojo_tools.json"
 ASB: Final = "asb"
-SETS: Final = (TASKS, ASB)
+APPROVALS: Final = "approvals"
+"""No set of rows: the tries of forged approvals make their own."""
+SETS: Final = (TASKS, ASB, APPROVALS)
 
 CHANGING: Final = frozenset(
     """send_email delete_email get_unread_emails create_calendar_event cancel_calendar_event reschedule_calendar_event
@@ -119,11 +121,12 @@ def run(options: Options) -> Report:
                 measure_agentdojo(report, options)
             elif name == ASB:
                 measure_asb(report, options)
+            elif name == APPROVALS:
+                _add_forgeries(report, options)
             else:
                 report.missing[name] = f"unknown set {name!r}; accepted: {', '.join(SETS)}"
         except DataMissing as error:
             report.missing[name] = str(error)
-    _add_forgeries(report, options)
     return report
 
 

@@ -84,18 +84,17 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
     (folder / f"{name}.dev.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
 
 
-def options(folder: Path, users: list[dict[str, Any]] | None = None, *sets: str) -> Options:
+def options(folder: Path, users: list[dict[str, Any]] | None = None) -> Options:
+    """Write the rows; the forged approvals, which take a while, have a test of their own."""
     write(folder, "agentdojo_tasks", [*(users or USERS), *ATTACKS])
     write(folder, "asb", ASB)
     (folder / "agentdojo_tools.json").write_text(json.dumps(TOOLS), encoding="utf-8")
-    return Options(data=folder, sets=sets, limit=None, seed=7, as_json=False)
+    return Options(data=folder, sets=gate.SETS[:2], limit=None, seed=7, as_json=False)
 
 
 def test_the_figures_of_a_suite_that_was_counted_by_hand(tmp_path: Path) -> None:
     report = run(options(tmp_path))
-    figures = {
-        key: (figure.value, figure.n) for key, figure in report.figures.items() if "approvals.f" not in key
-    }
+    figures = {key: (figure.value, figure.n) for key, figure in report.figures.items()}
     assert figures == {
         # Two users, two attacks with calls.
         "agentdojo.attacks_stopped": (1.0, 4),
@@ -144,4 +143,4 @@ def test_a_gate_that_refuses_everything_fails_the_expected_calls(
 def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
     report = run(Options(data=tmp_path, sets=("agentdojo_tasks", "other"), limit=None, seed=7, as_json=False))
     assert "agentdojo_tools.json" in report.missing["agentdojo_tasks"]
-    assert "accepted: agentdojo_tasks, asb" in report.missing["other"]
+    assert "accepted: agentdojo_tasks, asb, approvals" in report.missing["other"]
