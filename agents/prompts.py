@@ -86,9 +86,11 @@ def render_prompt(
     Raises `UnknownDomain` for a mask with a domain that the registry does not know.
     """
     system = "\n\n".join(
-        part for part in (_task_of(order), _knowledge(order, registry), _rules(order)) if part
+        part for part in (role_words(order), knowledge_words(order, registry), _rules(order)) if part
     )
-    user = "\n\n".join(part for part in (_work(order, questions), _material(excerpts, order.lang)) if part)
+    user = "\n\n".join(
+        part for part in (task_words(order, questions), _material(excerpts, order.lang)) if part
+    )
     return Prompt(
         messages=(
             Message(role="system", content=system),
@@ -100,22 +102,26 @@ def render_prompt(
 def repair_messages(raw: str, reason: str, lang: Lang) -> tuple[Message, Message]:
     """Return what is added to the prompt when an answer can't be used: the answer, and what is wrong with it."""
     return (
-        Message(role="assistant", content=raw[:_REPAIR_CHARS], origin="parametric", taint="untrusted"),
+        Message(role="assistant", content=raw[:REPAIR_CHARS], origin="parametric", taint="untrusted"),
         Message(role="user", content=_WORDS[lang]["repair"].format(reason=reason)),
     )
 
 
-_REPAIR_CHARS: Final = 2_000
+REPAIR_CHARS: Final = 2_000
 """Of an unusable answer that is shown to the model again."""
 
 
-def _task_of(order: WorkOrder) -> str:
+def role_words(order: WorkOrder) -> str:
+    """Say who the agent is."""
     words = _WORDS[order.lang]
     return words["role"].format(agent=order.agent.id, responsibility=order.agent.responsibility)
 
 
-def _knowledge(order: WorkOrder, registry: DomainRegistry) -> str:
-    """Render the mask: one block for each band that is to be mentioned."""
+def knowledge_words(order: WorkOrder, registry: DomainRegistry) -> str:
+    """Render the mask: one block for each band that is to be mentioned.
+
+    Raises `UnknownDomain` for a mask with a domain that the registry does not know.
+    """
     words = _WORDS[order.lang]
     mask, thresholds, lang = order.agent.mask, order.thresholds, order.lang
     ranked = sorted(((m100, domain) for domain, m100 in mask.values), key=lambda entry: (-entry[0], entry[1]))
@@ -157,7 +163,8 @@ def _rules(order: WorkOrder) -> str:
     return "\n".join([words["rules"], *(f"{number}. {rule}" for number, rule in enumerate(rules, 1))])
 
 
-def _work(order: WorkOrder, questions: Sequence[str]) -> str:
+def task_words(order: WorkOrder, questions: Sequence[str]) -> str:
+    """Say what is to be done; the questions are numbered from 1."""
     words = _WORDS[order.lang]
     instruction = _REFERENCE.sub(words["material_name"], order.subtask.instruction)
     lines = [words["task"].format(title=order.subtask.title)]

@@ -76,6 +76,37 @@ class SearchRound:
     open_after: tuple[str, ...]
 
 
+LoopNoteKind = Literal[
+    "failures_in_a_row",
+    "unexpected_result",
+    "half_without_progress",
+    "search_ended",
+    "stopped",
+    "open_question",
+    "unfinished",
+    "evidence_changed",
+]
+"""What the code around a model's loop did or noted.
+
+- `failures_in_a_row`, `unexpected_result`, `half_without_progress`: the model was told to think again (003 2.1).
+- `search_ended`: two rounds in a row brought nothing new (004 3.5).
+- `stopped`: a guard or limit took the tools away.
+- `open_question`: why the model leaves a question open, in its words.
+- `unfinished`: the model ended without all that `finish` asks for.
+- `evidence_changed`: an excerpt read again was not the same; nothing cites it.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopNote:
+    """One thing that the code around a model's loop did or noted."""
+
+    step: int
+    """Answers of the model so far."""
+    kind: LoopNoteKind
+    detail: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """A domain that the worker says it lacks. A hint, never a reason by itself (semantics 2)."""
@@ -113,6 +144,8 @@ class WorkResult:
     mode: WorkMode
     path: Literal[1, 2]
     rounds: tuple[SearchRound, ...] = ()
+    notes: tuple[LoopNote, ...] = ()
+    """Of a model's loop, in order."""
     needs: tuple[Need, ...] = ()
     acted_through: tuple[Literal["prompt", "selection", "filter", "bias", "steering"], ...] = ()
     """Through what the mask acted (semantics 1)."""

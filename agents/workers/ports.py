@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agents.broker import Broker
+from agents.models.contract import ToolOffer
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from graphs.contract import Lang, Limits
@@ -34,6 +35,8 @@ class WorkOrder:
     """Process guards injected by repairs (specification 4.6), in order."""
     limits: Limits = field(default_factory=Limits)
     """Of the attempt, as the contract sets them; the broker holds the worker to them."""
+    offers: tuple[ToolOffer, ...] | None = None
+    """The tools that a model is told of: granted and available. `None`: those that the operation needs."""
 
 
 WorkFailureKind = Literal[

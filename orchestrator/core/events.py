@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.evidence import Origin, Taint
 from agents.models.contract import Dropped, Usage
-from agents.results import Need, SearchRound, WorkMode
+from agents.results import LoopNote, Need, SearchRound, WorkMode
 from agents.spec import AgentId
 from agents.tools.contract import HeldCall, SideEffectClass
 from graphs.contract import Lang
@@ -266,6 +266,8 @@ class AttemptProduced:
     acted_through: tuple[str, ...] = ()
     needs: tuple[Need, ...] = ()
     rounds: tuple[SearchRound, ...] = ()
+    notes: tuple[LoopNote, ...] = ()
+    """What code did or noted about the loop of a model."""
     type: Literal["attempt.produced"] = "attempt.produced"
 
 

@@ -341,6 +341,7 @@ def _produced(job: AttemptJob, result: WorkResult) -> AttemptProduced:
         acted_through=result.acted_through,
         needs=result.needs,
         rounds=result.rounds,
+        notes=result.notes,
     )
 
 

@@ -14,6 +14,7 @@ from agents.planning.catalogue import NotesRanker, note_outlines
 from agents.planning.embedded import PlanOptions, plan_goal
 from agents.planning.roster_design import DesignedRoster, choose_roster, design_roster
 from agents.prompts import PROMPT_VERSION
+from agents.prompts_loop import LOOP_PROMPT_VERSION
 from agents.retrieval.library import NotesLibrary
 from agents.retrieval.reading import Skip, SkipReason
 from agents.roster import Roster
@@ -108,7 +109,7 @@ def versions_of(shop: Workshop) -> Mapping[str, str]:
     return {
         "product": product_version(),
         "event_schema": str(EVENT_SCHEMA),
-        "prompts": str(PROMPT_VERSION),
+        "prompts": f"{PROMPT_VERSION} {LOOP_PROMPT_VERSION}",
         "registry": shop.registry.sha256,
         "embedder": f"{shop.embedder.name}@{shop.embedder.version}",
     }

@@ -15,7 +15,8 @@ from agents.retrieval.library import NotesLibrary, SectionLabel
 from agents.spec import AgentId, AgentSpec
 from agents.tools.builtin.notes import NotesTools
 from agents.tools.contract import ToolCall, ToolResult
-from agents.workers.model import MAX_REPAIRS, ModelWorker
+from agents.workers.model import ModelWorker
+from agents.workers.model_claims import MAX_REPAIRS
 from agents.workers.ports import WorkFailed, WorkOrder
 from agents.workers.scripted import ANY, ScriptedWorker
 from graphs.contract import Limits
@@ -84,9 +85,9 @@ def order(
         operations=(operation,),
         mask=new_mask("A1", mask),
     )
-    kind = "function" if operation in ("synthesise", "report") else "loop"
+    kind = "function" if operation in ("synthesise", "report") else "call"
     subtask = SubTask(
-        id=NodeId("n1"), title="T", kind="function" if kind == "function" else "loop", operation=operation
+        id=NodeId("n1"), title="T", kind="function" if kind == "function" else "call", operation=operation
     )
     return WorkOrder(
         subtask=subtask,

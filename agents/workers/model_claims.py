@@ -1,0 +1,293 @@
+"""Claims out of what a chat model answered: this code attaches the citations, the model only names numbers.
+
+A number that no excerpt has cites nothing; a statement without an excerpt is `parametric`, and verification treats it
+as such. Markers stay in the text as the model wrote them: the check stage judges them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from agents.citations import anchor
+from agents.evidence import (
+    Claim,
+    ClaimId,
+    Evidence,
+    EvidenceId,
+    LeakMark,
+    Source,
+    SourceId,
+    claim_of,
+    quote,
+    with_leak,
+)
+from agents.models.contract import ModelError
+from agents.operations import field_name
+from agents.prompts import Excerpt
+from agents.results import Need, OpenQuestion, OpenReason, WorkOutput
+from agents.workers.embedded.access import Access
+from agents.workers.embedded.carried import carry
+from agents.workers.embedded.material import Candidate, Material, Passage
+from agents.workers.embedded.wording import PHRASES
+from agents.workers.embedded.writing import open_list, page
+from agents.workers.ports import WorkFailed, WorkFailureKind, WorkOrder
+from masks.bands import Band
+from masks.domains import DomainId, DomainRegistry
+from masks.errors import UnknownDomain
+from masks.leaks.markers import declared_leaf, find_markers, strip_markers
+
+MAX_REPAIRS: Final = 2
+"""Times that a model is told what is wrong with its answer; each is a call of its own, paid and recorded."""
+
+MAX_EXCERPTS: Final = 40
+"""Pieces of material in one prompt."""
+
+MAX_EXCERPT_CHARS: Final = 8_000
+"""Characters of material in one prompt: two full tool results (003 2.3)."""
+
+_FAILURES: Final[Mapping[str, WorkFailureKind]] = {
+    "timeout": "timeout",
+    "rate_limited": "rate_limited",
+    "unavailable": "unavailable",
+    "bad_request": "bad_request",
+    "overflow": "bad_request",
+    "refused": "refused",
+    # Nobody can say that it has to do with the input, so it is tried again, as often as class A allows.
+    "unknown": "unavailable",
+}
+
+
+def model_failure(error: ModelError) -> WorkFailed:
+    """Return the failure of work whose model could not be reached or refused."""
+    return WorkFailed(_FAILURES[error.error_type], error.message, retry_after_s=error.retry_after_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """An excerpt with what a claim that cites it rests on."""
+
+    excerpt: Excerpt
+    evidence: tuple[Evidence, ...]
+    sources: tuple[Source, ...]
+    leaks: tuple[LeakMark, ...] = ()
+
+
+def questions_of(order: WorkOrder) -> tuple[str, ...]:
+    """Return what an order asks, in the words of its parameters: questions, fields, statements or columns."""
+    params = order.params or order.subtask.params
+    for name in ("questions", "fields", "statements", "columns"):
+        listed = params.get(name)
+        if isinstance(listed, list | tuple) and listed:
+            return tuple(str(entry) for entry in listed)
+    topic = params.get("topic")
+    return (str(topic),) if topic else ()
+
+
+def queries_of(order: WorkOrder, questions: Sequence[str]) -> tuple[str, ...]:
+    """Return what code looks up for an order: its questions, each with the thing that it is about; else its title."""
+    item = (order.params or order.subtask.params).get("item")
+    asked = [f"{item} {question}" if isinstance(item, str) else question for question in questions]
+    return tuple(asked or [order.subtask.title])
+
+
+def selected(material: Material, access: Access) -> list[Piece]:
+    """Return the units of open passages: those of a passage with rank times mask weight highest come first."""
+    return [piece_of(candidate, access) for candidate in open_candidates(material, access)]
+
+
+def open_candidates(material: Material, access: Access) -> list[Candidate]:
+    """Return the units that may be shown, of the passages that weigh most first; each stretch of text once.
+
+    Left out: what the mask closes on this path, evidence that a check falsified, text that gives orders to its reader.
+    """
+    weights = {key: shown_weight(passage, access) for key, passage in material.passages.items()}
+    ranked = sorted(material.candidates(), key=lambda c: -weights[c.passage.key])
+    chosen: list[Candidate] = []
+    seen: set[object] = set()
+    for candidate in ranked:
+        if weights[candidate.passage.key] <= 0 or candidate.key in seen:
+            continue
+        if candidate.unit in candidate.passage.orders or access.excludes(candidate):
+            continue
+        seen.add(candidate.key)
+        chosen.append(candidate)
+    return chosen
+
+
+def shown_weight(passage: Passage, access: Access) -> float:
+    """Return by what material is ranked for a model: how well it matched, times what the mask gives it; in [0, 1]."""
+    return access.weight(passage) * passage.rank
+
+
+def piece_of(candidate: Candidate, access: Access) -> Piece:
+    """Return a unit of a note as an excerpt, still without a number."""
+    passage, unit = candidate.passage, candidate.unit
+    evidence = quote(passage.source.id, candidate.span, unit.text, domain=access.domain(passage))
+    where = f"{passage.source.uri}:{unit.start_line}"
+    return Piece(
+        excerpt=Excerpt(key="", text=unit.text, where=where), evidence=(evidence,), sources=(passage.source,)
+    )
+
+
+def handed_in(order: WorkOrder) -> tuple[Piece, ...]:
+    """Return the claims of the inputs, each resting on the evidence that it rests on there."""
+    carried = carry(order.inputs)
+    pieces = []
+    for claim in carried.claims:
+        evidence = tuple(carried.evidence[e] for e in claim.evidence if e in carried.evidence)
+        sources = tuple(carried.sources[e.source] for e in evidence if e.source in carried.sources)
+        where = ", ".join(dict.fromkeys(source.uri for source in sources)) or claim.id
+        excerpt = Excerpt(key="", text=claim.statement, where=where)
+        pieces.append(Piece(excerpt=excerpt, evidence=evidence, sources=sources, leaks=claim.leaks))
+    return tuple(pieces)
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """The model's claims while they are turned into an output."""
+
+    order: WorkOrder
+    registry: DomainRegistry
+    questions: Sequence[str]
+    pieces: Sequence[Piece]
+    claims: dict[ClaimId, Claim] = field(default_factory=dict)
+    evidence: dict[EvidenceId, Evidence] = field(default_factory=dict)
+    sources: dict[SourceId, Source] = field(default_factory=dict)
+    sentences: dict[ClaimId, str] = field(default_factory=dict)
+    """The text of each claim: statement, anchor, markers as written."""
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Take over one claim; a number of no excerpt cites nothing."""
+        written = str(entry["statement"])
+        statement = " ".join(strip_markers(written).text.split())
+        if not statement:
+            return
+        cited = [piece for piece in self.pieces if piece.excerpt.key in excerpt_keys(entry["excerpts"])]
+        evidence = {e.id: e for piece in cited for e in piece.evidence}
+        question = self._question(entry.get("question"))
+        claim = claim_of(
+            self.order.subtask.id, statement, tuple(evidence), core=question is not None, question=question
+        )
+        claim = replace(claim, taint="untrusted", origin="source" if evidence else "parametric")
+        for mark in (*(m for piece in cited for m in piece.leaks), *self._declared(written, bool(evidence))):
+            claim = with_leak(claim, mark)
+        self.claims[claim.id] = claim
+        self.evidence.update(evidence)
+        self.sources.update({s.id: s for piece in cited for s in piece.sources})
+        markers = " ".join(found.raw for found in find_markers(written))
+        self.sentences[claim.id] = " ".join(part for part in (statement + anchor(claim.id), markers) if part)
+
+    def output(
+        self,
+        searched: Sequence[str],
+        reason: Callable[[str], OpenReason],
+        *,
+        told: Sequence[str] | None = None,
+    ) -> WorkOutput:
+        """Return what was taken over; questions without a claim are open, for the `reason` that is given for each.
+
+        `told` are those of the queries `searched` that the text names; `None`: all of them.
+        """
+        answered = {claim.question for claim in self.claims.values()}
+        open_questions = tuple(
+            OpenQuestion(question=question, reason=reason(question), searched=tuple(searched))
+            for question in self.questions
+            if question not in answered
+        )
+        named = tuple(searched if told is None else told)
+        listed = [replace(question, searched=named) for question in open_questions]
+        return WorkOutput(
+            text=page([self._text(), open_list(listed, PHRASES[self.order.lang])]),
+            claims=tuple(self.claims.values()),
+            evidence=tuple(self.evidence.values()),
+            sources=tuple(self.sources.values()),
+            open_questions=open_questions,
+            fields=self._fields(),
+        )
+
+    def _text(self) -> str:
+        parts: list[str] = []
+        for question in (*self.questions, None):
+            own = [self.sentences[c.id] for c in self.claims.values() if c.question == question]
+            if own and question is not None:
+                parts.append(f"## {' '.join(question.split())}")
+            parts.extend(own)
+        return "\n\n".join(parts)
+
+    def _fields(self) -> dict[str, str]:
+        item = (self.order.params or self.order.subtask.params).get("item")
+        if not isinstance(item, str):
+            return {}
+        found: dict[str, str] = {}
+        for claim in self.claims.values():
+            if claim.question is not None:
+                name = field_name(item, claim.question)
+                found[name] = " ".join(part for part in (found.get(name), self.sentences[claim.id]) if part)
+        return found
+
+    def needs(self, listed: Sequence[Mapping[str, Any]]) -> tuple[Need, ...]:
+        """Return the closed domains that the model says it lacks; hints, and tainted by what it has read.
+
+        One for each question that it names; one that names none is lacking for all of the order.
+        """
+        found: dict[tuple[str, str], Need] = {}
+        for entry in listed:
+            domain = self._closed(str(entry["domain"]))
+            if domain is None:
+                continue
+            named, band = self._numbered(entry.get("question")), self._band(domain)
+            for question in (named,) if named else self.questions or (self.order.subtask.title,):
+                need = Need(
+                    domain=domain,
+                    question=question,
+                    band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
+                    match=0.0,
+                    taint="untrusted",
+                )
+                found.setdefault((domain, question), need)
+        return tuple(found.values())
+
+    def _closed(self, name: str) -> DomainId | None:
+        """Return the leaf that `name` stands for, unless it is MAIN."""
+        try:
+            domain = self.registry.resolve(name)
+        except UnknownDomain:
+            return None
+        return domain if self.registry.is_leaf(domain) and self._band(domain) is not Band.MAIN else None
+
+    def _band(self, domain: DomainId) -> Band:
+        return self.order.agent.mask.band(domain, self.order.thresholds)
+
+    def _question(self, number: object) -> str | None:
+        return self._numbered(number) or (self.questions[0] if len(self.questions) == 1 else None)
+
+    def _numbered(self, number: object) -> str | None:
+        if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(self.questions):
+            return self.questions[number - 1]
+        return None
+
+    def _declared(self, written: str, traceable: bool) -> list[LeakMark]:
+        """Return the marks of the readable markers; what is wrong with the others the check stage finds."""
+        marks = []
+        for found in find_markers(written):
+            leaf = declared_leaf(found.marker, self.registry) if found.marker is not None else None
+            if leaf is None:
+                continue
+            marks.append(
+                LeakMark(
+                    agent=self.order.agent.id,
+                    domain=leaf,
+                    strength=self.order.agent.mask.value(leaf),
+                    origin="source" if traceable else "parametric",
+                    declared=True,
+                    node=self.order.subtask.id,
+                )
+            )
+        return marks
+
+
+def excerpt_keys(listed: Sequence[object]) -> frozenset[str]:
+    """Read `E3`, `[E3]` and `e3` alike."""
+    return frozenset(str(entry).strip(" []").upper() for entry in listed)

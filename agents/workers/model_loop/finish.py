@@ -1,0 +1,115 @@
+"""`finish`: the only way for a model to end its loop, with fields that code checks (003 2.1 and 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agents.json_schema import schema_problems
+from agents.models.contract import ToolOffer
+from agents.prompts_loop import finish_words
+from graphs.contract import Lang
+
+FINISH: Final = "finish"
+
+_QUESTION: Final = {"type": ["integer", "null"]}
+_CLAIM: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "statement": {"type": "string", "minLength": 1},
+        "excerpts": {"type": "array", "items": {"type": "string"}},
+        "question": _QUESTION,
+    },
+    "required": ["statement", "excerpts"],
+}
+_OPEN: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"question": {"type": "integer"}, "why": {"type": "string", "minLength": 1}},
+    "required": ["question", "why"],
+}
+_NEED: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"domain": {"type": "string"}, "question": _QUESTION},
+    "required": ["domain"],
+}
+_ENTRIES: Final = {"claims": _CLAIM, "open_questions": _OPEN, "needs": _NEED}
+
+FINISH_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "claims": {"type": "array", "items": _CLAIM},
+        "complete": {"type": "boolean"},
+        "open_questions": {"type": "array", "items": _OPEN},
+        "needs": {"type": "array", "items": _NEED},
+    },
+    "required": ["claims", "complete", "open_questions"],
+    "additionalProperties": False,
+}
+"""What a model hands over. `excerpts` names material by its number, `question` a question by its; `needs` names a
+knowledge domain that it lacks, and the question that stays open without it (none: all do)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """What of a `finish` can be used, and what is wrong with it."""
+
+    claims: tuple[Mapping[str, Any], ...] = ()
+    complete: bool = False
+    open_questions: tuple[Mapping[str, Any], ...] = ()
+    needs: tuple[Mapping[str, Any], ...] = ()
+    problems: tuple[str, ...] = ()
+    """For the model, each with its place; none: it is accepted."""
+
+
+def finish_offer(lang: Lang) -> ToolOffer:
+    """Return `finish` as a model is told of it."""
+    return ToolOffer(name=FINISH, description=finish_words(lang), input_schema=FINISH_SCHEMA)
+
+
+def read_finish(arguments: Mapping[str, Any], questions: Sequence[str]) -> Finish:
+    """Return what `arguments` hand over; entries that fit are usable though others, or whole fields, are missing."""
+    problems = list(schema_problems(dict(arguments), FINISH_SCHEMA, at=FINISH))
+    kept = {name: _fitting(arguments.get(name), schema) for name, schema in _ENTRIES.items()}
+    if not problems:
+        problems.extend(_unaddressed(kept, questions))
+    return Finish(
+        claims=kept["claims"],
+        complete=arguments.get("complete") is True,
+        open_questions=kept["open_questions"],
+        needs=kept["needs"],
+        problems=tuple(problems),
+    )
+
+
+def _fitting(listed: object, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    entries = listed if isinstance(listed, list | tuple) else ()
+    return tuple(entry for entry in entries if not schema_problems(entry, schema))
+
+
+def _unaddressed(
+    kept: Mapping[str, tuple[Mapping[str, Any], ...]], questions: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what is wrong with the question numbers: those of no question, and questions that nothing names."""
+    numbers = range(1, len(questions) + 1)
+    found: list[str] = []
+    named: set[int] = set()
+    for field in ("claims", "open_questions"):
+        for position, entry in enumerate(kept[field]):
+            number = entry.get("question")
+            if number is None:
+                continue
+            if number in numbers:
+                named.add(number)
+            else:
+                accepted = f"1 to {len(questions)}" if questions else "null"
+                found.append(f"{FINISH}.{field}[{position}].question is {number}; accepted: {accepted}")
+    # The only question there is needs no number.
+    alone = len(questions) == 1 and bool(kept["claims"])
+    missing = [number for number in numbers if number not in named and not alone]
+    found.extend(
+        f"question {number} has neither a claim nor an entry in open_questions" for number in missing
+    )
+    if not questions and not kept["claims"] and not kept["open_questions"]:
+        found.append(f"{FINISH}.claims is empty; state what the excerpts say on the sub-task")
+    return tuple(found)
