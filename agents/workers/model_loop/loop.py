@@ -221,7 +221,8 @@ async def _act(
         key = key_of(call, offers, result.source_version if isinstance(result, ToolOk) else None)
         known = key in session.taken and not proposal.invalid
         one = observe(proposal, result, session.shelf, visible=visible, key=key, known=known, lang=lang)
-        session.taken.add(key)
+        if not (isinstance(result, ToolError) and result.retryable):
+            session.taken.add(key)
         visible |= one.shown
         seen[call.id] = one
         session.go_on(session.progress.closed(one.stopped))
