@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agents.context.quoting import label
 from agents.models.contract import Message
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
@@ -184,7 +185,9 @@ def _material(excerpts: Sequence[Excerpt], lang: Lang) -> str:
     if not excerpts:
         return words["no_material"]
     blocks = [
-        "\n".join([f"[{excerpt.key}] {excerpt.where}", *(f"> {line}" for line in excerpt.text.splitlines())])
+        "\n".join(
+            [f"[{excerpt.key}] {label(excerpt.where)}", *(f"> {line}" for line in excerpt.text.splitlines())]
+        )
         for excerpt in excerpts
     ]
     return "\n\n".join([words["material"], *blocks])
