@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from agents.memory.ports import LongTermMemory
 from agents.planning.language import detect_language
 from agents.retrieval.reading import NOTE_SUFFIXES
 from graphs.contract import Goal, Lang
@@ -190,17 +191,15 @@ async def _execute(
                 run, kept=journal.committed if kept is None else kept, step=f"maskgrad resume {run}"
             )
             raise
-    if state.status in ENDED:
-        await asyncio.to_thread(_remember, shop, state)
+    if state.status in ENDED and shop.memory is not None:
+        await asyncio.to_thread(_remember, shop.memory, state, shop.clock.now())
     return state
 
 
-def _remember(shop: Workshop, state: RunState) -> None:
-    """Keep what the run teaches, where something is kept; a memory that can't be written costs the run nothing."""
-    if shop.memory is None:
-        return
+def _remember(memory: LongTermMemory, state: RunState, now: str) -> None:
+    """Keep what the run teaches; a memory that can't be written costs the run nothing."""
     try:
-        remember_run(shop.memory, state, shop.clock.now())
+        remember_run(memory, state, now)
     except StoreError as error:
         _LOG.warning("run %s is delivered, and not remembered: %s", state.run, error)
 

@@ -14,6 +14,7 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -34,6 +35,10 @@ CALL_TOKENS: Final = 8
 """Around a tool call or an offered tool: its id and the provider's framing."""
 SAMPLED_CHARS: Final = 200_000
 """Of a longer text so much is counted, and the rest is taken to be like it."""
+
+
+REMEMBERED_CHARS: Final = 8_000
+"""Longest text whose estimate is remembered: a loop counts the same messages with every step."""
 
 
 class TokenCounter(Protocol):
@@ -84,13 +89,18 @@ class EstimatedTokens:
 
     def count(self, text: str) -> int:
         """Return the estimate, rounded up; a text above `SAMPLED_CHARS` is estimated by its beginning."""
-        return _scaled(text, _estimate)
+        return _remembered(text) if len(text) <= REMEMBERED_CHARS else _scaled(text, _estimate)
 
 
 def _scaled(text: str, count: Callable[[str], int]) -> int:
     if len(text) <= SAMPLED_CHARS:
         return count(text)
     return ceil(count(text[:SAMPLED_CHARS]) * len(text) / SAMPLED_CHARS)
+
+
+@lru_cache(maxsize=1_024)  # 8 million characters at the most
+def _remembered(text: str) -> int:
+    return _estimate(text)
 
 
 def _estimate(text: str) -> int:
