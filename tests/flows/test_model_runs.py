@@ -27,6 +27,8 @@ from orchestrator.core.events import (
     RetryScheduled,
 )
 from orchestrator.core.proposal import Proposal
+from orchestrator.core.requests import Answer, ChoiceId
+from orchestrator.desk import answer
 from orchestrator.shell.store.memory_store import MemoryStore
 from tests.core.builders import (
     A1,
@@ -41,6 +43,7 @@ from tests.core.builders import (
     subtask,
 )
 from tests.flows.crashes import Crash, crash_at
+from tests.flows.outbox import Outbox, SendTool
 from tests.flows.stage import DOSE, ROWS, YEARS, NoteFolder, Stage, set_stage, written
 
 QUESTION = "How many rows does the database keep?"
@@ -360,3 +363,30 @@ async def test_reflections_and_guards_are_in_the_log(notes: NoteFolder) -> None:
     assert [(note.kind, note.step, note.detail) for note in made.notes] == [
         ("failures_in_a_row", 1, "nowhere, nowhere")
     ]
+
+
+@pytest.mark.parametrize(("choice", "letters"), [("approve", ["bob"]), ("refuse", [])])
+async def test_a_loop_waits_for_a_word_on_a_call_and_goes_on_with_the_same_calls(
+    notes: NoteFolder, choice: ChoiceId, letters: list[str]
+) -> None:
+    send = ("send", {"to": "bob", "text": "hello"})
+    both = CallTools(calls=(send, ("search_notes", {"query": "database started"})))
+    store, outbox = MemoryStore(), Outbox()
+    stage, model = thinking(notes, both, store=store, tools={"send": SendTool(outbox)})
+    run = stage.approved(draft(tools=("send",)))
+    assert (await stage.execute(run)).status == "suspended"
+    assert outbox.sent == []
+    before = [body.name for body in stage.bodies(run, CallReturned)]
+    assert before == ["search_notes", "scripted", "search_notes"], "its sibling has run"
+    (request,) = stage.state(run).requests.keys()
+    answer(stage.shop, request, Answer(choice=choice), by="test")
+
+    again, second = thinking(notes, GOOD, store=store, tools={"send": SendTool(outbox)})
+    done = await again.execute(run)
+    assert done.status == "completed", (done.gaps, done.internal_error)
+    assert [to for _, to in outbox.sent] == letters
+    assert (len(model.requests), len(second.requests)) == (1, 1)
+    names = [body.name for body in again.bodies(run, CallReturned)]
+    assert names == [*before, "send", "scripted"]
+    results = [str(message.content) for message in second.requests[0]]
+    assert ("ACTION_DENIED" in "".join(results)) is (choice == "refuse")

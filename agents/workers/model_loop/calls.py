@@ -86,8 +86,8 @@ def proposals_of(answer: ToolCalls, expecting: Collection[str]) -> tuple[Proposa
 async def perform(calls: Sequence[ToolCall], broker: Broker) -> list[Returned]:
     """Return what came of each call, in their order; a call that a limit stopped gives what stopped it.
 
-    Neighbours that only read run at the same time; everything else waits for what stands before it. Whatever else a
-    broker raises (a call waits for an approval) is raised when all of them have had their turn: a replay finds the
+    Neighbours that only read run at the same time; everything else waits for what stands before it. What else a
+    broker raises, `CallHeld` above all, is raised when all of them have had their turn: a replay finds the
     siblings' results in the log.
     """
     returned: list[ToolResult | BaseException] = []

@@ -67,7 +67,8 @@ class ModelLoop:
         """Return the model's claims with citations, what stays open, and what code noted on the way.
 
         Raises `WorkFailed` when the model can't be reached or refuses, and `invalid_output` when it gives nothing
-        usable after `MAX_REPAIRS` repairs in a row; lets a `BudgetExhausted` pass that comes before its first step.
+        usable after `MAX_REPAIRS` repairs in a row; lets a `BudgetExhausted` pass that comes before its first step,
+        and a `CallHeld` when the calls beside the held one were made.
         """
         session = Session.begun(order, broker, self.registry)
         await _look_up(session)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.broker import CallHeld
 from agents.citations import find_anchors
 from agents.models.contract import (
     InvalidCall,
@@ -16,7 +17,7 @@ from agents.models.contract import (
     ToolCalls,
 )
 from agents.results import LoopNote, Need
-from agents.tools.contract import ToolCall, ToolError, ToolResult
+from agents.tools.contract import HeldCall, ToolCall, ToolError, ToolResult
 from agents.workers.model_claims import MAX_REPAIRS
 from agents.workers.model_loop import ModelLoop
 from agents.workers.ports import WorkFailed
@@ -219,20 +220,26 @@ async def test_a_call_beside_finish_runs_first_and_its_failure_holds_the_finish_
     assert "a call beside it failed" in broker.results(1)[1].content
 
 
-class Pending(Exception):
-    """As a broker says that a call waits for an approval."""
-
-
 async def test_siblings_have_run_before_a_call_that_waits_for_an_approval_is_raised(folder: Path) -> None:
     given = order()
+    held = HeldCall(
+        why="approval_needed",
+        step="work.1.0",
+        index=1,
+        tool="send",
+        arguments={"to": "a"},
+        arguments_digest="d",
+        side_effect="external",
+        tier="external",
+    )
     broker = room(
         folder,
         given,
         calls(("send", {"to": "a"}), search("tree"), ("note", {})),
-        raising={"send": Pending("send")},
+        raising={"send": CallHeld(held)},
         others={"note": lambda _: ok(None)},
     )
-    with pytest.raises(Pending):
+    with pytest.raises(CallHeld):
         await ModelLoop(REGISTRY).work(given, broker)
     assert [call.tool for call in broker.calls] == ["search_notes", "send", "search_notes", "note"]
 
