@@ -43,7 +43,7 @@ class PlanDraft:
         """
         known = OPERATIONS[operation]
         node = NodeId(f"n{len(self.subtasks) + 1}")
-        fed = [(source, port) for source in after for port in self._subtask(source).outputs]
+        fed = [(source, port) for source in after for port in self.subtask(source).outputs]
         inputs = {port.type: PortSpec(name=port.type, type=port.type) for _, port in fed}
         reads = (NOTES,) if known.tools else ()
         self.edges.extend(
@@ -87,24 +87,25 @@ class PlanDraft:
 
     def domains_of(self, nodes: Sequence[NodeId]) -> list[Mapping[str, float]]:
         """Return what each of `nodes` requires."""
-        return [self._subtask(node).required_domains for node in nodes]
+        return [self.subtask(node).required_domains for node in nodes]
 
     def title_of(self, node: NodeId) -> str:
         """Return the title of a sub-task."""
-        return self._subtask(node).title
+        return self.subtask(node).title
 
     def claims_behind(self, nodes: Sequence[NodeId]) -> list[NodeId]:
         """Return those of `nodes` that hand out claims; for one that does not, those that feed it and do."""
         found: dict[NodeId, None] = {}
         for node in nodes:
             feeding = [edge.source for edge in self.edges if edge.target == node]
-            for one in (node,) if self._gives_claims(node) else tuple(feeding):
-                if self._gives_claims(one):
+            for one in (node,) if self.gives_claims([node]) else tuple(feeding):
+                if self.gives_claims([one]):
                     found[one] = None
         return list(found)
 
-    def _gives_claims(self, node: NodeId) -> bool:
-        return any(port.type == "claims" for port in self._subtask(node).outputs)
+    def gives_claims(self, nodes: Sequence[NodeId]) -> bool:
+        """Tell whether one of `nodes` hands out claims."""
+        return any(port.type == "claims" for node in nodes for port in self.subtask(node).outputs)
 
     def plan(self) -> Plan:
         """Return the plan with every boundary declared."""
@@ -123,7 +124,8 @@ class PlanDraft:
             dependencies=tuple(self.edges),
         )
 
-    def _subtask(self, node: NodeId) -> SubTask:
+    def subtask(self, node: NodeId) -> SubTask:
+        """Return a sub-task by its id."""
         return next(subtask for subtask in self.subtasks if subtask.id == node)
 
 

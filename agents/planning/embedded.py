@@ -26,6 +26,7 @@ from agents.planning.readings import (
     Task,
     UnclearTask,
 )
+from agents.planning.repairs import PlanningCall, PlanRepair
 from agents.planning.templates import COMPUTING, draft_task
 from agents.planning.wording import TITLE_LENGTH, counted, listing, say, shorten
 from graphs.contract import Goal, Intent, Lang, Limits, TaskContract
@@ -82,6 +83,10 @@ class PlannedGoal:
     plan: Plan
     notes: tuple[str, ...]
     """What the reviewer should know, in the goal's language."""
+    repairs: tuple[PlanRepair, ...] = ()
+    """What was put right in a plan that a model proposed, in order; each stands in `notes`, too."""
+    calls: tuple[PlanningCall, ...] = ()
+    """Every model call that the plan cost, in order; none for the embedded planner."""
 
 
 def plan_goal(
@@ -104,8 +109,7 @@ def plan_goal(
     prohibitions = resolve_prohibitions((*reading.prohibitions, *chosen.forbidden), registry)
     intent = state_intent(goal, reading, prohibitions)
     if not reading.tasks:
-        note = say("note_no_task", goal.lang, text=goal.text)
-        return PlannedGoal(intent=intent, contract=TaskContract(kind=NO_TASK), plan=Plan(), notes=(note,))
+        return nothing_to_do(goal, intent)
     finder = DomainFinder(
         rank=rank,
         registry=registry,
@@ -113,17 +117,24 @@ def plan_goal(
         forbidden=leaves_of(prohibitions.domains, registry),
     )
     draft = PlanDraft(lang=goal.lang, finder=finder)
-    _draft_plan(reading, draft, intent.objective)
-    plan = draft.plan()
-    contract = _contract(reading, prohibitions, chosen, draft)
-    notes = (*draft.notes, *_notes(goal, reading, prohibitions, finder, plan))
-    return PlannedGoal(intent=intent, contract=contract, plan=plan, notes=tuple(dict.fromkeys(notes)))
-
-
-def _draft_plan(reading: Reading, draft: PlanDraft, objective: str) -> None:
     delivered: list[NodeId] = []
     for task in reading.tasks:
         delivered.extend(draft_task(task, draft, tuple(delivered)))
+    add_report(reading, draft, delivered, intent.objective)
+    plan = draft.plan()
+    contract = contract_of(reading, prohibitions, chosen, draft)
+    notes = (*draft.notes, *review_notes(goal, reading, prohibitions, finder, plan))
+    return PlannedGoal(intent=intent, contract=contract, plan=plan, notes=tuple(dict.fromkeys(notes)))
+
+
+def nothing_to_do(goal: Goal, intent: Intent) -> PlannedGoal:
+    """Return the empty plan of a text that asks for nothing, with a note that says so."""
+    note = say("note_no_task", goal.lang, text=goal.text)
+    return PlannedGoal(intent=intent, contract=TaskContract(kind=NO_TASK), plan=Plan(), notes=(note,))
+
+
+def add_report(reading: Reading, draft: PlanDraft, delivered: Sequence[NodeId], objective: str) -> None:
+    """Add the sub-task that delivers what `delivered` hand out, with the criteria of the delivery as a whole."""
     cited = draft.accept("cited", say("accept_cited", draft.lang), "claims_cited")
     exists = draft.accept("report", say("accept_report", draft.lang), "artefact_exists")
     asked = [c.id for c in draft.criteria if c.kind in ("question_answered", "field_filled")]
@@ -205,9 +216,10 @@ def _common_title(questions: Sequence[str], lang: Lang) -> str:
     return say("title_answers", lang, n=counted(len(questions), lang))
 
 
-def _contract(
+def contract_of(
     reading: Reading, prohibitions: Prohibitions, options: PlanOptions, draft: PlanDraft
 ) -> TaskContract:
+    """Return the contract: criteria from the draft, everything else from the words of the goal and its options."""
     kinds = list(dict.fromkeys(task.kind for task in reading.tasks))
     tabular = any(subtask.operation in ("compare", "extract") for subtask in draft.subtasks)
     allowed = options.allow_unresolved
@@ -222,9 +234,10 @@ def _contract(
     )
 
 
-def _notes(
+def review_notes(
     goal: Goal, reading: Reading, prohibitions: Prohibitions, finder: DomainFinder, plan: Plan
 ) -> list[str]:
+    """Return what the reviewer should know of a drafted plan."""
     notes = [say("note_context", goal.lang, text=shorten(text, goal.lang)) for text in reading.context]
     if reading.actions:
         notes.append(say("note_action", goal.lang, text=listing(reading.actions, goal.lang)))

@@ -29,14 +29,14 @@ def layout(count: int) -> tuple[tuple[range, ...], ...]:
     if count <= 0:
         return ()
     if count <= MAX_WIDTH * QUESTIONS_PER_NODE:
-        return (_deal(0, count, min(count, MAX_WIDTH)),)
+        return (deal(0, count, min(count, MAX_WIDTH)),)
     per_node = max(QUESTIONS_PER_NODE, math.ceil(count / (MAX_WIDTH * MAX_WIDTH)))
-    nodes = _deal(0, count, math.ceil(count / per_node))
-    parts = _deal(0, len(nodes), math.ceil(len(nodes) / MAX_WIDTH))
+    nodes = deal(0, count, math.ceil(count / per_node))
+    parts = deal(0, len(nodes), math.ceil(len(nodes) / MAX_WIDTH))
     return tuple(tuple(nodes[index] for index in part) for part in parts)
 
 
-def _deal(start: int, count: int, into: int) -> tuple[range, ...]:
+def deal(start: int, count: int, into: int) -> tuple[range, ...]:
     """Cut `count` neighbours into `into` runs whose lengths differ by at most one, longer ones first."""
     base, longer = divmod(count, into)
     runs: list[range] = []

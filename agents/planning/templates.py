@@ -107,10 +107,10 @@ def _research(questions: Sequence[str], draft: PlanDraft) -> tuple[NodeId, ...]:
     for number, part in enumerate(parts, 1):
         nodes = [_research_node(group, questions, criteria, draft) for group in part]
         title = say("title_merge", lang) if len(parts) == 1 else say("title_merge_part", lang, n=number)
-        merged.append(_merge(title, nodes, [questions[index] for group in part for index in group], draft))
+        merged.append(merge(title, nodes, [questions[index] for group in part for index in group], draft))
     if len(merged) == 1:
         return tuple(merged)
-    return (_merge(say("title_merge", lang), merged, questions, draft),)
+    return (merge(say("title_merge", lang), merged, questions, draft),)
 
 
 def _research_node(
@@ -192,7 +192,7 @@ def _summarise(task: SummariseTask, draft: PlanDraft) -> tuple[NodeId, ...]:
                     estimate=2.0,
                 )
             )
-    return (_merge(say("title_merge_points", lang), nodes, task.topics, draft),)
+    return (merge(say("title_merge_points", lang), nodes, task.topics, draft),)
 
 
 def _domain_groups(topic: str | None, draft: PlanDraft) -> list[dict[str, float]]:
@@ -231,7 +231,7 @@ def _extract(task: ExtractTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         acceptance=[table, *fields],
         estimate=2.0,
     )
-    merged = _merge(say("title_merge_rows", lang), [found], (), draft)
+    merged = merge(say("title_merge_rows", lang), [found], (), draft)
     return (found, merged)
 
 
@@ -262,7 +262,7 @@ def _check(task: CheckTask, draft: PlanDraft, before: Sequence[NodeId]) -> tuple
                     estimate=float(len(own)),
                 )
             )
-    return (_merge(say("title_merge_checks", lang), nodes, statements, draft),)
+    return (merge(say("title_merge_checks", lang), nodes, statements, draft),)
 
 
 def _check_document(task: CheckTask, draft: PlanDraft) -> tuple[NodeId, ...]:
@@ -372,25 +372,20 @@ def _unclear(task: UnclearTask, draft: PlanDraft) -> tuple[NodeId, ...]:
         domains=domains,
         acceptance=[criterion],
     )
-    return (_merge(say("title_merge", lang), [gathered, answered], [task.topic], draft),)
+    return (merge(say("title_merge", lang), [gathered, answered], [task.topic], draft),)
 
 
-def _merge(title: str, nodes: Sequence[NodeId], questions: Sequence[str], draft: PlanDraft) -> NodeId:
+def merge(title: str, nodes: Sequence[NodeId], questions: Sequence[str], draft: PlanDraft) -> NodeId:
+    """Add a sub-task that merges what `nodes` hand out, under `questions`; return its id."""
     return draft.add(
         "synthesise",
         title,
-        "do_synthesise" if _gives_claims(nodes, draft) else _merging_rows(draft),
+        "do_synthesise" if draft.gives_claims(nodes) else _merging_rows(draft),
         {"questions": _json(questions)},
         after=nodes,
         domains=strongest(draft.domains_of(nodes)),
         acceptance=[c.id for c in draft.criteria if c.question is not None and c.question in questions],
         estimate=COMPUTING,
-    )
-
-
-def _gives_claims(nodes: Sequence[NodeId], draft: PlanDraft) -> bool:
-    return any(
-        port.type == "claims" for subtask in draft.subtasks if subtask.id in nodes for port in subtask.outputs
     )
 
 

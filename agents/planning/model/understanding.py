@@ -1,0 +1,110 @@
+"""How a model understands a goal: its words beside what the code read. Conditions of the goal are never the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agents.planning.model.asking import Usable
+from agents.planning.model.steps import text_of, texts_of
+from agents.planning.repairs import PlanRepair, repair
+from graphs.contract import Ambiguity, Intent, Lang
+
+MAX_AMBIGUITIES: Final = 5
+"""Open points of a model that a review shows: more are noise to a person who has to answer each."""
+
+MAX_LINES: Final = 8
+"""Constraints and assumptions of a model, of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """An intent as a model states it."""
+
+    objective: str
+    constraints: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    ambiguities: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Each question with its readings; the first is assumed."""
+    nothing_to_do: bool = False
+
+
+def read_understanding(data: object) -> Usable[Understanding] | str:
+    """Return the understanding that an answer states; a text says what it lacks."""
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    if not isinstance(data, dict):
+        return "an object with `objective` was asked for"
+    objective = text_of(data.get("objective"))
+    if not objective:
+        return "`objective` is missing or empty"
+    forms: list[str] = []
+    found: list[PlanRepair] = []
+    lists = {
+        name: texts_of(data.get(name), split=False, forms=forms, name=name)[:MAX_LINES]
+        for name in ("constraints", "assumptions")
+    }
+    points = _ambiguities(data.get("ambiguities"), found)
+    if forms:
+        found.insert(0, repair("form", what="intent", reason=", ".join(dict.fromkeys(forms))))
+    return Usable(
+        value=Understanding(
+            objective=objective,
+            constraints=lists["constraints"],
+            assumptions=lists["assumptions"],
+            ambiguities=points,
+            nothing_to_do=data.get("nothing_to_do") is True,
+        ),
+        repairs=tuple(found),
+    )
+
+
+def with_understanding(
+    read: Intent, model: Understanding, lang: Lang, answered: Collection[str] = ()
+) -> Intent:
+    """Return the intent for the review: what the code read stands first, what the model adds is marked as its reading.
+
+    `answered` are the questions of open points of the code that the model's plan answers.
+    """
+    own = tuple(point for point in read.ambiguities if point.question not in answered)
+    asked = {a.question for a in own}
+    added = [(question, options) for question, options in model.ambiguities if question not in asked]
+    return Intent(
+        objective=model.objective,
+        constraints=_together(read.constraints, model.constraints, lang),
+        assumptions=_together(read.assumptions, model.assumptions, lang),
+        ambiguities=tuple(
+            Ambiguity(id=f"a{number}", question=question, options=options, assumed=options[0])
+            for number, (question, options) in enumerate(
+                (*((a.question, a.options) for a in own), *added[:MAX_AMBIGUITIES]), 1
+            )
+        ),
+    )
+
+
+def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[str, ...]:
+    known = {" ".join(text.casefold().split()).rstrip(".。") for text in read}
+    mark = "{} (the model's reading)" if lang == "en" else "{}（模型的理解）"
+    new = [text for text in added if " ".join(text.casefold().split()).rstrip(".。") not in known]
+    return (*read, *(mark.format(text) for text in new))
+
+
+def _ambiguities(data: object, found: list[PlanRepair]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    points: dict[str, tuple[str, ...]] = {}
+    for entry in data if isinstance(data, list) else ():
+        question = text_of(entry.get("question")) if isinstance(entry, dict) else ""
+        if not question:
+            continue
+        options = texts_of(entry.get("options"), split=False, forms=[], name="options")
+        assumed = text_of(entry.get("assumed"))
+        if len(options) < 2:
+            # A point with one reading is none.
+            found.append(repair("ambiguity", reason=f"“{question}”: {len(options)} < 2"))
+            continue
+        if assumed not in options:
+            if assumed:
+                found.append(repair("ambiguity", reason=f"“{question}”: {assumed!r} → {options[0]!r}"))
+            assumed = options[0]
+        points.setdefault(question, (assumed, *(option for option in options if option != assumed)))
+    return tuple(points.items())
