@@ -53,6 +53,29 @@ def read_json_answer(text: str, schema: Mapping[str, Any] | None = None) -> Pars
     return Unparsed(reason=problem)
 
 
+def read_whole_json(text: str) -> Parsed | Unparsed:
+    """Return the outermost JSON object or list of `text`, whatever its schema; never a part of one that is broken.
+
+    >>> read_whole_json('Here: {"steps": [{"id": "a"}, {"id": "b", "after": {"a"}}]}')
+    Unparsed(reason="not valid JSON: Expecting ':' delimiter: line 1 column 51 (char 50)")
+    """
+    for body in (*(match[1] for match in _FENCE.finditer(text)), text):
+        opening = _OPENING.search(body)
+        if opening is None:
+            continue
+        end = _end_of(body, opening.start())
+        if end is None:
+            return Unparsed(
+                reason="the JSON value is cut off; answer with the whole value, shorter if need be"
+            )
+        whole = _without_trailing_commas(body[opening.start() : end])
+        try:
+            return Parsed(data=json.loads(whole, strict=False, parse_constant=_refuse_constant))
+        except ValueError as error:
+            return Unparsed(reason=f"not valid JSON: {error}")
+    return Unparsed(reason="no JSON value found; answer with one JSON value and nothing else")
+
+
 def _values(text: str) -> Iterator[Parsed | Unparsed]:
     """Yield what can be read, code fences first, since models put the answer there."""
     for body in (*(match[1] for match in _FENCE.finditer(text)), text):

@@ -36,6 +36,7 @@ RepairKind = Literal[
     "staged",
     "stage_unplanned",
     "ambiguity",
+    "constraint",
     "resplit",
     "fallback",
 ]
@@ -217,6 +218,10 @@ _WORDS: Final[Mapping[RepairKind, tuple[str, str]]] = {
     "ambiguity": (
         "an open point of the model was left out or corrected: {reason}.",
         "模型列出的一个待定点被略去或改正：{reason}。",
+    ),
+    "constraint": (
+        "the model's constraint “{text}” does not stand in the goal; it was left out.",
+        "模型列出的约束“{text}”目标中并没有，已略去。",
     ),
     "resplit": (
         "the new split of {region} could not be used as proposed: {reason}.",

@@ -14,7 +14,7 @@ from agents.models.contract import (
     ModelRequest,
     ToolCalls,
 )
-from agents.models.json_answers import Parsed, read_json_answer
+from agents.models.json_answers import Parsed, read_whole_json
 from agents.models.ports import ChatPort
 from agents.planning.model.prompts import PLAN_PROMPT_VERSION, repair_messages
 from agents.planning.repairs import PlanningCall, PlanRepair, repair
@@ -129,7 +129,10 @@ class Interview:
                 names = ", ".join(call.tool for call in outcome.calls)
                 return _Reply(raw=names, reason="no tools are on offer here; answer with JSON")
             case InvalidOutput():
-                return _Reply(raw=outcome.raw, data=_any_json(outcome.raw), reason=outcome.reason)
+                whole = read_whole_json(outcome.raw)
+                if isinstance(whole, Parsed):
+                    return _Reply(raw=outcome.raw, data=whole.data, reason=outcome.reason)
+                return _Reply(raw=outcome.raw, reason=whole.reason)
             case ModelError():
                 told = f"{outcome.error_type}: {outcome.message}"
                 return _Reply(raw="", reason=told, answered=False)
@@ -147,14 +150,6 @@ class _Reply:
     reason: str = ""
     """What is wrong with it."""
     answered: bool = True
-
-
-def _any_json(raw: str) -> object:
-    for schema in ({"type": "object"}, {"type": "array"}):
-        read = read_json_answer(raw, schema)
-        if isinstance(read, Parsed):
-            return read.data
-    return None
 
 
 def _with_form(found: Usable[T], reason: str, what: str) -> Usable[T]:

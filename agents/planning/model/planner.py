@@ -146,7 +146,10 @@ class _Planning:
         A plan is possible without the model's reading of the goal, so that only an answerless model ends it here.
         """
         answer = await self.interview.ask(
-            intent_messages(shown), INTENT_SCHEMA, read_understanding, what=self._what("intent")
+            intent_messages(shown),
+            INTENT_SCHEMA,
+            lambda data: read_understanding(data, self.goal.text),
+            what=self._what("intent"),
         )
         self.repairs.extend(answer.repairs)
         if answer.value is not None:

@@ -153,7 +153,9 @@ def shown_notes(outlines: Sequence[NoteOutline], lang: Lang) -> tuple[str, ...]:
 def intent_messages(shown: Shown) -> tuple[Message, Message]:
     """Ask how the goal is understood."""
     words = _WORDS[shown.lang]
-    return _messages(words["intent_role"], [words["intent_rules"]], shown, words["intent_ask"])
+    return _messages(
+        words["intent_role"], [words["intent_rules"], words["intent_example"]], shown, words["intent_ask"]
+    )
 
 
 def plan_messages(shown: Shown, objective: str) -> tuple[Message, Message]:
@@ -250,6 +252,12 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
             "least two options and the one that you assume, which is one of them. Mostly there is none.\n"
             "nothing_to_do: true only if the goal asks for nothing, for example a greeting or thanks."
         ),
+        "intent_example": (
+            "Example, for “What does tea cost? At most one page.”:\n"
+            '{"objective": "Say what tea costs.", "constraints": ["at most one page"], "assumptions": [], '
+            '"ambiguities": [{"question": "Of which year is the price?", "options": ["this year", "every year"], '
+            '"assumed": "this year"}], "nothing_to_do": false}'
+        ),
         "intent_ask": "Say how you understand the goal, in English, as JSON.",
         "plan_role": "You plan work on a folder of notes. You do not carry it out.",
         "operations": (
@@ -322,6 +330,12 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
             "ambiguities：只列有两种读法、且会导致不同工作的地方；每个写成一个问题，给出至少两个选项，以及你暂按的"
             "那个选项。多数情况下没有。\n"
             "nothing_to_do：仅当目标没有提出任何要求时（例如问候或道谢）为 true。"
+        ),
+        "intent_example": (
+            "示例，目标为“茶多少钱？不超过一页。”：\n"
+            '{"objective": "说明茶的价格。", "constraints": ["不超过一页"], "assumptions": [], "ambiguities": '
+            '[{"question": "指哪一年的价格？", "options": ["今年", "每一年"], "assumed": "今年"}], '
+            '"nothing_to_do": false}'
         ),
         "intent_ask": "请用中文说明你如何理解该目标，以 JSON 作答。",
         "plan_role": "你为一批笔记上的工作制定计划。不要去执行它。",

@@ -9,10 +9,15 @@ from typing import Final
 from agents.planning.model.asking import Usable
 from agents.planning.model.steps import text_of, texts_of
 from agents.planning.repairs import PlanRepair, repair
+from agents.retrieval.tokens import terms
 from graphs.contract import Ambiguity, Intent, Lang
 
 MAX_AMBIGUITIES: Final = 5
 """Open points of a model that a review shows: more are noise to a person who has to answer each."""
+
+STATED: Final = 0.5
+"""Share of a constraint's terms that stand in the goal, from which the goal states it. Our choice: a paraphrase shares
+half of its words, a constraint of the model's own (“clear and concise”) hardly one."""
 
 MAX_LINES: Final = 8
 """Constraints and assumptions of a model, of each."""
@@ -30,8 +35,11 @@ class Understanding:
     nothing_to_do: bool = False
 
 
-def read_understanding(data: object) -> Usable[Understanding] | str:
-    """Return the understanding that an answer states; a text says what it lacks."""
+def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
+    """Return the understanding that an answer states; a text says what it lacks.
+
+    A constraint has to stand in the goal: the model may find one that the code did not read, and add none.
+    """
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     if not isinstance(data, dict):
@@ -45,13 +53,15 @@ def read_understanding(data: object) -> Usable[Understanding] | str:
         name: texts_of(data.get(name), split=False, forms=forms, name=name)[:MAX_LINES]
         for name in ("constraints", "assumptions")
     }
+    stated = tuple(text for text in lists["constraints"] if _stands_in(text, goal))
+    found += [repair("constraint", text=text) for text in lists["constraints"] if text not in stated]
     points = _ambiguities(data.get("ambiguities"), found)
     if forms:
         found.insert(0, repair("form", what="intent", reason=", ".join(dict.fromkeys(forms))))
     return Usable(
         value=Understanding(
             objective=objective,
-            constraints=lists["constraints"],
+            constraints=stated,
             assumptions=lists["assumptions"],
             ambiguities=points,
             nothing_to_do=data.get("nothing_to_do") is True,
@@ -83,6 +93,11 @@ def with_understanding(
     )
 
 
+def _stands_in(text: str, goal: str) -> bool:
+    wanted = set(terms(text))
+    return bool(wanted) and len(wanted & set(terms(goal))) >= STATED * len(wanted)
+
+
 def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[str, ...]:
     known = {" ".join(text.casefold().split()).rstrip(".。") for text in read}
     mark = "{} (the model's reading)" if lang == "en" else "{}（模型的理解）"
@@ -93,13 +108,14 @@ def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[st
 def _ambiguities(data: object, found: list[PlanRepair]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     points: dict[str, tuple[str, ...]] = {}
     for entry in data if isinstance(data, list) else ():
-        question = text_of(entry.get("question")) if isinstance(entry, dict) else ""
+        point = entry if isinstance(entry, dict) else {"question": entry}
+        question = text_of(point.get("question"))
         if not question:
             continue
-        options = texts_of(entry.get("options"), split=False, forms=[], name="options")
-        assumed = text_of(entry.get("assumed"))
+        options = texts_of(point.get("options"), split=False, forms=[], name="options")
+        assumed = text_of(point.get("assumed"))
         if len(options) < 2:
-            # A point with one reading is none.
+            # With fewer than two readings there is nothing to ask.
             found.append(repair("ambiguity", reason=f"“{question}”: {len(options)} < 2"))
             continue
         if assumed not in options:
