@@ -34,6 +34,7 @@ RepairKind = Literal[
     "forbidden_domain",
     "domain_without_notes",
     "staged",
+    "chain_kept",
     "stage_unplanned",
     "ambiguity",
     "constraint",
@@ -210,6 +211,11 @@ _WORDS: Final[Mapping[RepairKind, tuple[str, str]]] = {
     "staged": (
         "the longest chain had {steps} steps, more than the {accepted} of one level; the goal was planned in stages.",
         "最长的链有 {steps} 步，超过一层的 {accepted} 步；已改为分阶段规划。",
+    ),
+    "chain_kept": (
+        "the longest chain has {steps} steps, more than the {accepted} of one level, and no usable stages came "
+        "({reason}); it stays as proposed.",
+        "最长的链有 {steps} 步，超过一层的 {accepted} 步，又没有得到可用的阶段（{reason}）；保持原样。",
     ),
     "stage_unplanned": (
         "for stage {id} the model gave no usable steps ({reason}); it became one step that asks for its aim.",

@@ -175,10 +175,12 @@ class _Planning:
             return self._none("plan", answer.reason)
         chain = longest_chain(answer.value.steps)
         if chain > MAX_STEPS_PER_LEVEL:
-            self.repairs.append(repair("staged", steps=str(chain), accepted=str(MAX_STEPS_PER_LEVEL)))
+            long = {"steps": str(chain), "accepted": str(MAX_STEPS_PER_LEVEL)}
             staged = await staging.stages()
             if staged:
+                self.repairs.insert(0, repair("staged", **long))
                 return staged
+            self.repairs.append(repair("chain_kept", **long, reason=staging.reason))
         self.repairs.extend(answer.repairs)
         return (Stage(id="", title="", aim="", steps=answer.value.steps),)
 

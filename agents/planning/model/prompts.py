@@ -223,7 +223,7 @@ def _messages(
     system = "\n\n".join((role, *rules, words["data_rule"]))
     parts = []
     if whole_goal:
-        parts.append("\n".join([words["goal"], *(f"> {line}" for line in shown.goal.splitlines())]))
+        parts.append("\n".join([words["goal"], *(f"  {line}" for line in shown.goal.splitlines())]))
     conditions = [*shown.conditions, *(words["forbidden"].format(domain=name) for name in shown.forbidden)]
     if conditions:
         parts.append("\n".join([words["conditions"], *(f"- {one}" for one in conditions)]))
