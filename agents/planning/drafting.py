@@ -24,6 +24,8 @@ class PlanDraft:
     edges: list[Dependency] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    first: int = 1
+    """Number of the first sub-task that is added to an empty draft."""
 
     def add(
         self,
@@ -42,7 +44,7 @@ class PlanDraft:
         Nodes must be added before those that take their outputs.
         """
         known = OPERATIONS[operation]
-        node = NodeId(f"n{len(self.subtasks) + 1}")
+        node = NodeId(f"n{self.first + len(self.subtasks)}")
         fed = [(source, port) for source in after for port in self.subtask(source).outputs]
         inputs = {port.type: PortSpec(name=port.type, type=port.type) for _, port in fed}
         reads = (NOTES,) if known.tools else ()

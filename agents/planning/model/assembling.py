@@ -41,9 +41,7 @@ class Assembly:
         `given` are the sub-tasks behind each name that `Step.given` holds. What steps found and none takes is merged,
         so that nothing is delivered as it was found.
         """
-        self.nodes = {}
-        for step in in_order(steps):
-            self.nodes[step.id] = self._add(step, given or {})
+        self.add_steps(steps, given or {})
         last = sinks(steps)
         found = [self.nodes[step.id] for step in last if finds(step)]
         claims = self.draft.claims_behind(found)
@@ -57,6 +55,12 @@ class Assembly:
             merge(say("title_merge_rows", self.draft.lang), [node], (), self.draft) for node in tables
         )
         return (*ready, *tables, *merged)
+
+    def add_steps(self, steps: Sequence[Step], given: Mapping[str, Sequence[NodeId]]) -> None:
+        """Add the steps of a DAG and nothing else; `nodes` says what became of each."""
+        self.nodes = {}
+        for step in in_order(steps):
+            self.nodes[step.id] = self._add(step, given)
 
     def _add(self, step: Step, given: Mapping[str, Sequence[NodeId]]) -> NodeId:
         after = [self.nodes[source] for source in step.after]

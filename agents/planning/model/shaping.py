@@ -46,7 +46,9 @@ def _with_items(steps: tuple[Step, ...], compare: Step, found: list[PlanRepair])
         if not step.text("item"):
             found.append(repair("item_step", id=step.id, item=item, compare=compare.id))
         sources[item] = replace(step, params={"item": item, "fields": list(fields)})
-    missing = [item for item in items if item not in sources]
+    # What comes from outside is not looked into: as many inputs as items are taken to be about one each.
+    served = len(sources) + len(compare.given) >= len(items)
+    missing = [] if served else [item for item in items if item not in sources]
     added: list[Step] = []
     for item in missing:
         new = fresh_id(f"{compare.id}_{len(added) + 1}", by_id)
