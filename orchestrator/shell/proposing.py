@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from typing import Final
 
 from agents.assignment import rank_candidates
 from agents.planning.catalogue import NotesRanker, note_outlines
-from agents.planning.embedded import PlanOptions, plan_goal
+from agents.planning.domains import DomainRanker, NoteOutline
+from agents.planning.embedded import PlannedGoal, PlanOptions, plan_goal
+from agents.planning.ports import Planner
 from agents.planning.roster_design import DesignedRoster, choose_roster, design_roster
 from agents.prompts import PROMPT_VERSION
 from agents.prompts_loop import LOOP_PROMPT_VERSION
@@ -63,32 +66,23 @@ def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Prop
     Raises `EmptyGoal`, `FolderNotFound` when the sources folder does not exist, `UnknownDomain` for a forbidden
     domain that the registry does not know, `DesignError` when a required domain is forbidden.
     """
-    library = shop.library(Path(goal.sources[0])) if goal.sources else None
-    planned = plan_goal(
-        goal,
-        shop.registry,
-        NotesRanker(shop.labeller, library) if library is not None else shop.labeller.domains_of_text,
-        note_outlines(library) if library is not None else None,
-        PlanOptions(
-            allow_unresolved=options.allow_unresolved, forbidden=options.forbidden, limits=options.limits
-        ),
+    material = _material(shop, goal)
+    planned = plan_goal(goal, shop.registry, material.rank, material.outlines, _plan_options(options))
+    return _proposal(shop, goal, options, material, planned)
+
+
+async def propose(shop: Workshop, goal: Goal, options: ProposalOptions, planner: Planner) -> Proposal:
+    """Return revision 1 of the proposal for `goal` as `planner` plans it.
+
+    Everything but intent, plan and notes is made as `draft_proposal` makes it: whoever plans, the roster, the masks,
+    the grants and the envelope follow from the plan by code. Raises as `draft_proposal` does. Reading notes and
+    designing a roster happen on a thread.
+    """
+    material = await asyncio.to_thread(_material, shop, goal)
+    planned = await planner.plan(
+        goal, shop.registry, material.rank, material.outlines, _plan_options(options)
     )
-    designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
-    return Proposal(
-        revision=1,
-        goal=goal,
-        intent=planned.intent,
-        contract=planned.contract,
-        plan=planned.plan,
-        roster=designed.roster,
-        assignment=designed.assignment,
-        thresholds=options.thresholds,
-        grants=designed.grants,
-        envelope=Envelope(),
-        mask_origins=designed.mask_origins,
-        candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
-        notes=(*planned.notes, *_of_the_files(library, goal.lang)),
-    )
+    return await asyncio.to_thread(_proposal, shop, goal, options, material, planned)
 
 
 def ranked_candidates(
@@ -121,6 +115,51 @@ def product_version() -> str:
         return version("maskgrad")
     except PackageNotFoundError:
         return "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Material:
+    """What the notes of a goal give to its planning."""
+
+    library: NotesLibrary | None
+    rank: DomainRanker
+    outlines: tuple[NoteOutline, ...] | None
+
+
+def _material(shop: Workshop, goal: Goal) -> _Material:
+    if not goal.sources:
+        return _Material(library=None, rank=shop.labeller.domains_of_text, outlines=None)
+    library = shop.library(Path(goal.sources[0]))
+    return _Material(
+        library=library, rank=NotesRanker(shop.labeller, library), outlines=note_outlines(library)
+    )
+
+
+def _plan_options(options: ProposalOptions) -> PlanOptions:
+    return PlanOptions(
+        allow_unresolved=options.allow_unresolved, forbidden=options.forbidden, limits=options.limits
+    )
+
+
+def _proposal(
+    shop: Workshop, goal: Goal, options: ProposalOptions, material: _Material, planned: PlannedGoal
+) -> Proposal:
+    designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
+    return Proposal(
+        revision=1,
+        goal=goal,
+        intent=planned.intent,
+        contract=planned.contract,
+        plan=planned.plan,
+        roster=designed.roster,
+        assignment=designed.assignment,
+        thresholds=options.thresholds,
+        grants=designed.grants,
+        envelope=Envelope(),
+        mask_origins=designed.mask_origins,
+        candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
+        notes=(*planned.notes, *_of_the_files(material.library, goal.lang)),
+    )
 
 
 def _roster(

@@ -25,6 +25,7 @@ from agents.planning.model.prompts import (
 from agents.planning.model.refining import Refinery
 from agents.planning.model.required import RequiredDomains
 from agents.planning.readings import Reading
+from agents.planning.repairs import PlanRepair, repair
 from agents.planning.replanning import (
     RESPLIT_FACTOR,
     NewSplit,
@@ -35,7 +36,6 @@ from agents.planning.replanning import (
     highest_number,
     resplit_region,
 )
-from agents.planning.repairs import PlanRepair, repair
 from graphs.contract import Lang, TaskContract
 from graphs.plan import Dependency, NodeId, Plan, SubTask
 from graphs.scopes import Region

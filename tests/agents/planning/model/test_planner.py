@@ -145,7 +145,7 @@ def test_an_unusable_reading_of_the_goal_leaves_the_codes_and_the_plan_is_asked_
     planned, _ = plan_with(GOAL, Say(text="no"), Say(text="no"), Say(text="no"), broken(mended=True))
     assert kinds(planned) == ["asked_again", "asked_again", "fallback"]
     assert planned.intent.objective == "Answer 2 questions."
-    assert [s.title for s in planned.plan.subtasks][0] == "Step t1"
+    assert next(s.title for s in planned.plan.subtasks) == "Step t1"
 
 
 # Field report 2: nothing to do.
