@@ -1,0 +1,287 @@
+"""The tools of MCP servers, over stdio and streamable HTTP.
+
+A server is foreign: what it says of its tools is shown to models only as the user trusted it, its hints that a tool
+only reads are not believed, and what it returns is data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from agents.tools.configuration import McpServer
+from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.mcp_connection import McpConnection, Unreachable, said_by
+from agents.tools.pins import Described, PinsFile
+from agents.tools.ports import NotPerformed, Tool
+
+KEY_META: Final = "maskgrad/idempotency-key"
+"""In the metadata of a call that changes something: a server may use it to perform the call once."""
+LONGEST_TOOL_NAME: Final = 64
+"""What the providers of chat models accept."""
+_ERRORS: Final = ("UNAVAILABLE", "TIMEOUT", "SERVER_ERROR", "ACTION_DENIED", "OBSERVATION_UNKNOWN")
+
+
+def offered_name(server: str, tool: str) -> str:
+    """Return the name by which models call a tool of a server.
+
+    >>> offered_name("files", "read.page")
+    'files__read_page'
+    """
+    name = f"{re.sub(r'[^A-Za-z0-9_-]', '_', server)}__{re.sub(r'[^A-Za-z0-9_-]', '_', tool)}"
+    if len(name) <= LONGEST_TOOL_NAME and server.isascii() and tool.isascii():
+        return name
+    # Cut, or of characters that all became `_`: the digest keeps names apart.
+    digest = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:8]
+    return f"{name[: LONGEST_TOOL_NAME - 9]}_{digest}"
+
+
+@dataclass(slots=True)
+class ServerTools:
+    """The tools of one server on one event loop: those that are trusted, and why others are held."""
+
+    server: McpServer
+    pins: PinsFile
+    connection: McpConnection
+    trusted: Mapping[str, Described] = field(default_factory=dict)
+    listed: Mapping[str, Described] | None = None
+    """As the server last described them; `None`: not asked yet."""
+    down: str | None = None
+    """Why the server could not be reached when it was last asked."""
+
+    def __post_init__(self) -> None:
+        """Read what is trusted; raises `InvalidToolsFile`."""
+        self.trusted = self.pins.trusted(self.server.name)
+
+    def tools(self) -> dict[str, Tool]:
+        """Return the tools by the name that models call them by, also those that are held.
+
+        A tool that is not trusted has nothing in its specification that its server wrote.
+        """
+        names = dict.fromkeys([*self.trusted, *(self.listed or ())])
+        found: dict[str, Tool] = {}
+        for name in names:
+            spec = self._spec(name)
+            if spec.name not in found:  # two that read alike: the first, trusted ones come first
+                found[spec.name] = (
+                    McpReadTool(self, name, spec)
+                    if spec.side_effect == "read"
+                    else McpEffectTool(self, name, spec)
+                )
+        return found
+
+    async def refresh(self) -> None:
+        """Connect and compare what the server describes with what is trusted; a failure is kept in `down`."""
+        try:
+            self._compare(await self.connection.listed())
+        except Unreachable as error:
+            self.down = f"MCP server {self.server.name!r} can't be reached: {error}"
+
+    async def described(self) -> tuple[Described, ...]:
+        """Return what the server describes now, to be shown to the user; raises `Unreachable`."""
+        found = await self.connection.listed()
+        self._compare(found)
+        return found
+
+    def trust(self, tools: Iterable[Described]) -> None:
+        """Record that the user trusts exactly these descriptions, as they were shown."""
+        self.pins.trust(self.server.name, tools)
+        self.trusted = self.pins.trusted(self.server.name)
+
+    def held(self, tool: str) -> str | None:
+        """Say why a tool is not used now; `None`: it may be."""
+        trust = f"held until you trust it: maskgrad tools trust {self.server.name}"
+        known = self.trusted.get(tool)
+        if known is None:
+            return f"tool {tool!r} of MCP server {self.server.name!r} is new; {trust}"
+        if self.down is not None:
+            return self.down
+        if self.listed is None:
+            return None
+        now = self.listed.get(tool)
+        if now is None:
+            return f"MCP server {self.server.name!r} does not have tool {tool!r} any more"
+        if now.digest != known.digest:
+            return f"the description of tool {tool!r} of MCP server {self.server.name!r} has changed; {trust}"
+        return None
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
+        """Call a tool, after the server has described it as it is trusted; `key` says that it changes something."""
+        try:
+            # Before each call: between two of them a server may have become another one.
+            self._compare(await self.connection.listed())
+            client = await self.connection.client()
+        except Unreachable as error:
+            return _unavailable(self.server.name, str(error))
+        held = self.held(tool)
+        if held is not None:
+            return ToolError(error_type="ACTION_DENIED", message=held, retryable=False)
+        from mcp import MCPError  # noqa: PLC0415 - an extra; there is a client, so it is installed
+        from mcp.types import CONNECTION_CLOSED  # noqa: PLC0415
+
+        try:
+            async with asyncio.timeout(self.server.timeout_s):
+                meta: Any = {KEY_META: key} if key is not None else None
+                result = await client.call_tool(tool, dict(arguments), meta=meta)
+        except TimeoutError:
+            return self._lost(f"gave no result within {self.server.timeout_s:g} s", "TIMEOUT", key)
+        except MCPError as error:
+            if error.code != CONNECTION_CLOSED:
+                return ToolError(
+                    error_type="SERVER_ERROR", message=self._told(said_by(error)), retryable=False
+                )
+            await self.connection.drop()
+            return self._lost("went away during the call", "UNAVAILABLE", key)
+        except Exception as error:  # noqa: BLE001 - the SDK's transports let anything out, and the call was sent
+            await self.connection.drop()
+            return self._lost(f"broke off: {said_by(error)}", "UNAVAILABLE", key)
+        return _result(self.server.name, tool, result)
+
+    def _compare(self, found: Iterable[Described]) -> None:
+        self.listed = {described.name: described for described in found}
+        self.down = None
+
+    def _lost(self, what: str, error_type: str, key: str | None) -> ToolError:
+        """Return the error of a call that was sent and not answered: what changes something may have happened."""
+        if key is None:
+            return ToolError(error_type=error_type, message=self._told(what), retryable=True)
+        message = self._told(f"{what}; whether the call happened is not known")
+        return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
+
+    def _told(self, what: str) -> str:
+        return f"MCP server {self.server.name!r}: {what}"
+
+    def _spec(self, tool: str) -> ToolSpec:
+        known = self.trusted.get(tool)
+        effect = self.server.side_effects.get(tool, "external")
+        return ToolSpec(
+            name=offered_name(self.server.name, tool),
+            purpose=known.description
+            if known is not None
+            else "Not trusted yet: its description is not shown.",
+            when_to_use=f"When what it does is needed of the server {self.server.name!r}.",
+            when_not_to_use="For what a built-in tool does.",
+            input_schema=known.input_schema if known is not None else {"type": "object"},
+            output_schema={"type": "object"},
+            scope=f"MCP server {self.server.name!r}",
+            timeout_s=self.server.timeout_s + 1,  # its own time-out comes first and knows more
+            side_effect=effect,
+            permission=f"mcp.{self.server.name}",
+            error_codes=_ERRORS,
+            repeat="safe" if effect == "read" else "never",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class McpReadTool:
+    """A tool of a server that the user says only reads."""
+
+    tools: ServerTools
+    name: str
+    """As the server calls it."""
+    spec: ToolSpec
+
+    def unavailable(self) -> str | None:
+        """Say why it can't be used now."""
+        return self.tools.held(self.name)
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call it."""
+        return await self.tools.call(self.name, arguments, None)
+
+
+@dataclass(frozen=True, slots=True)
+class McpEffectTool:
+    """A tool of a server that may change something."""
+
+    tools: ServerTools
+    name: str
+    spec: ToolSpec
+
+    def unavailable(self) -> str | None:
+        """Say why it can't be used now."""
+        return self.tools.held(self.name)
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Refuse: it is performed under a key."""
+        del arguments
+        message = f"{self.spec.name} may change something: it is performed under a key, never called"
+        return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
+
+    async def preview(self, arguments: Mapping[str, Any]) -> str:
+        """Return the call as it would be sent; what the server makes of it is not known."""
+        told = json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)
+        return f"{self.spec.scope}: {self.name} with\n{told}"
+
+    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
+        """Call it, with `key` in the metadata."""
+        return await self.tools.call(self.name, arguments, key)
+
+    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
+        """Return `None`: the protocol has no way to ask."""
+        del arguments, key
+        return None
+
+
+@dataclass(slots=True)
+class McpServers:
+    """The servers of a configuration on one event loop."""
+
+    servers: Mapping[str, ServerTools]
+
+    def tools(self) -> dict[str, Tool]:
+        """Return the tools of all servers, also those that are held, by the name that models call them by."""
+        return {name: tool for server in self.servers.values() for name, tool in server.tools().items()}
+
+    async def refresh(self) -> None:
+        """Ask every server, all at a time, what it describes; call it before tools are offered."""
+        await asyncio.gather(*(server.refresh() for server in self.servers.values()))
+
+
+@asynccontextmanager
+async def open_mcp_servers(
+    servers: Iterable[McpServer], pins: PinsFile, environment: Mapping[str, str]
+) -> AsyncIterator[McpServers]:
+    """Lend the servers to the running event loop; what was connected is closed at the end.
+
+    Nothing is connected before it is needed. `environment` is where secrets of the configuration are taken from.
+    Raises `InvalidToolsFile` for a file of trusted descriptions that can't be read.
+    """
+    opened = McpServers(
+        {each.name: ServerTools(each, pins, McpConnection(each, environment)) for each in servers}
+    )
+    try:
+        yield opened
+    finally:
+        await asyncio.gather(*(server.connection.drop() for server in opened.servers.values()))
+
+
+def _unavailable(server: str, why: str) -> ToolError:
+    message = f"MCP server {server!r} can't be reached: {why}"
+    return ToolError(error_type="UNAVAILABLE", message=message, retryable=True)
+
+
+def _result(server: str, tool: str, result: Any) -> ToolResult:
+    """Return a server's answer: its structured content if it gave one, else its texts; other content is named."""
+    texts = [block.text for block in result.content if block.type == "text"]
+    if result.is_error:
+        said = " ".join(texts)[:1_000] or "no reason given"
+        return ToolError(error_type="SERVER_ERROR", message=f"{server}/{tool} says: {said}", retryable=False)
+    others = [block.type for block in result.content if block.type != "text"]
+    data: dict[str, Any] = (
+        {"structured": result.structured_content}
+        if result.structured_content is not None
+        else {"text": "\n".join(texts)}
+    )
+    if others:
+        data["left_out"] = others
+    summary = f"{server}/{tool} answered" + (
+        f", {len(others)} parts that are no text left out" if others else ""
+    )
+    return ToolOk(summary=summary, data=data, source=f"mcp:{server}/{tool}")
