@@ -1,0 +1,182 @@
+"""Python functions as tools: `@tool(...)` takes the schema from the type hints.
+
+    @tool(purpose="Look up the rate of a currency.", when_to_use="…", when_not_to_use="…")
+    def rate(currency: Literal["EUR", "USD"]) -> float: ...
+
+The function becomes a `FunctionTool`, or an `EffectFunctionTool` when it changes something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from agents.tools.contract import RepeatRule, SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.ports import NotPerformed
+from agents.tools.previews import TOOL_TIMEOUT_S
+
+KEY_PARAMETER: Final = "idempotency_key"
+"""A parameter of this name is no argument of the tool: the broker's key is given for it."""
+Outcome = Callable[[Mapping[str, Any], str], ToolResult | NotPerformed | None]
+"""Looks up what came of an earlier call, by its arguments and key."""
+
+
+class NoTool(TypeError):
+    """A function that can't be a tool: a parameter has no type, or is neither named nor of a JSON type."""
+
+
+class ToolFailed(Exception):
+    """To be raised by a tool's function: it could not do what it was asked, and says so.
+
+    Anything else that it raises is a bug of the function, and the broker reports it as one.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+def tool(
+    *,
+    purpose: str,
+    when_to_use: str,
+    when_not_to_use: str,
+    name: str | None = None,
+    side_effect: SideEffectClass = "read",
+    repeat: RepeatRule | None = None,
+    scope: str = "what the function reaches",
+    permission: str | None = None,
+    timeout_s: float = TOOL_TIMEOUT_S,
+    compensation: str | None = None,
+    outcome: Outcome | None = None,
+) -> Callable[[Callable[..., Any]], FunctionTool]:
+    """Return a decorator that makes a function, sync or async, a tool; a sync one runs on a thread.
+
+    `repeat` is `safe` for what only reads, else `keyed` when the function takes the key, else `never`. `outcome` looks
+    up an earlier call. Raises `NoTool` for a function whose parameters have no JSON form.
+    """
+
+    def made(function: Callable[..., Any]) -> FunctionTool:
+        model, result, keyed = _types_of(function)
+        own = name or function.__name__
+        schema = model.model_json_schema()
+        schema.pop("title", None)
+        spec = ToolSpec(
+            name=own,
+            purpose=purpose,
+            when_to_use=when_to_use,
+            when_not_to_use=when_not_to_use,
+            input_schema=schema,
+            output_schema=result.json_schema(mode="serialization"),
+            scope=scope,
+            timeout_s=timeout_s,
+            side_effect=side_effect,
+            permission=permission or f"function.{own}",
+            error_codes=("INVALID_ARGUMENT", "FAILED"),
+            repeat=repeat or ("safe" if side_effect == "read" else "keyed" if keyed else "never"),
+            compensation=compensation,
+        )
+        kind = FunctionTool if side_effect == "read" else EffectFunctionTool
+        return kind(spec=spec, function=function, model=model, result=result, keyed=keyed, outcome=outcome)
+
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionTool:
+    """A function behind the port of tools."""
+
+    spec: ToolSpec
+    function: Callable[..., Any]
+    model: type[BaseModel]
+    """Of its arguments."""
+    result: TypeAdapter[Any]
+    keyed: bool
+    outcome: Outcome | None
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call the function; a value of another type than its hint says is `INVALID_ARGUMENT`."""
+        return await self._called(arguments, None)
+
+    async def _called(self, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
+        try:
+            given = self.model.model_validate(dict(arguments))
+        except ValidationError as error:
+            said = "; ".join(
+                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5]
+            )
+            return ToolError(
+                error_type="INVALID_ARGUMENT", message=f"{self.spec.name}: {said}", retryable=False
+            )
+        values = {each: getattr(given, each) for each in type(given).model_fields}
+        if self.keyed:
+            values[KEY_PARAMETER] = key or ""
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                found = await self.function(**values)
+            else:
+                found = await asyncio.to_thread(self.function, **values)
+        except ToolFailed as failed:
+            return ToolError(error_type="FAILED", message=str(failed), retryable=failed.retryable)
+        data = self.result.dump_python(found, mode="json")
+        return ToolOk(summary=f"{self.spec.name} answered", data=data, source=f"function {self.spec.name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectFunctionTool(FunctionTool):
+    """A function that changes something."""
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Refuse: it is performed under a key."""
+        del arguments
+        message = f"{self.spec.name} changes something: it is performed under a key, never called"
+        return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
+
+    async def preview(self, arguments: Mapping[str, Any]) -> str:
+        """Return the call as it would be made; what the function makes of it is not known."""
+        return f"{self.spec.name} with\n{json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)}"
+
+    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
+        """Call the function, with the key if it takes one."""
+        return await self._called(arguments, key)
+
+    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
+        """Ask the function's `outcome`; `None` without one."""
+        return None if self.outcome is None else await asyncio.to_thread(self.outcome, arguments, key)
+
+
+def _types_of(function: Callable[..., Any]) -> tuple[type[BaseModel], TypeAdapter[Any], bool]:
+    """Return the model of the arguments, the type of the result, and whether the key is a parameter."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    keyed = False
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise NoTool(
+                f"{function.__name__}: parameter {parameter.name!r} can't be given by name. Name each one."
+            )
+        if parameter.name == KEY_PARAMETER:
+            keyed = True
+            continue
+        if parameter.name not in hints:
+            raise NoTool(
+                f"{function.__name__}: parameter {parameter.name!r} has no type. Give it a type hint."
+            )
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    try:
+        model = create_model(function.__name__, __config__=ConfigDict(extra="forbid", strict=False), **fields)
+        model.model_json_schema()
+        result: TypeAdapter[Any] = TypeAdapter(hints.get("return", Any))
+        result.json_schema(mode="serialization")
+    except Exception as error:
+        raise NoTool(
+            f"{function.__name__} can't be a tool: {error}. Use types that have a JSON form."
+        ) from error
+    return model, result, keyed
