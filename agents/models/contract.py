@@ -140,6 +140,8 @@ class Usage:
     """Of the input tokens, those that the provider had kept from an earlier call."""
     cost_usd: float | None = None
     """`None`: the price is unknown."""
+    requests: int = 1
+    """Requests that were sent for it: more than one where the provider refused the first form of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

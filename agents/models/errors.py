@@ -1,0 +1,132 @@
+"""Say why a chat model can't be used here, in both languages.
+
+ChatUnavailable             everything below; catch it to catch all of them
+├── UnknownProvider         (ValueError)   a name that is no `provider:model`, or of a provider that is not known
+├── ProviderNotInstalled    (ImportError)  the provider's package is missing
+├── MissingKey              (LookupError)  the environment holds no key for it
+├── InvalidBaseUrl          (ValueError)   an address that is none, or of a provider that takes none
+├── InvalidPricesFile       (ValueError)   the user's price table can't be read
+└── InvalidRecording        (ValueError)   a file of recorded answers can't be read
+
+`str(error)` is English; `error.message(lang)` gives either language. `error.code` is stable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from graphs.contract import Lang
+
+_SECRET: Final = re.compile(r"//[^/]*@")
+
+
+class ChatUnavailable(Exception):
+    """Carry one message in two languages and a stable code."""
+
+    code: ClassVar[str] = "chat_unavailable"
+
+    def __init__(self, *, en: str, zh: str) -> None:
+        super().__init__(en)
+        self._messages: Mapping[Lang, str] = {"en": en, "zh": zh}
+
+    def message(self, lang: Lang) -> str:
+        """Return what was got, what is accepted and the next step, in `lang`."""
+        return self._messages[lang]
+
+
+class UnknownProvider(ChatUnavailable, ValueError):
+    """`name` is no `provider:model` of a provider that is known."""
+
+    code = "unknown_provider"
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        forms = ", ".join(f"{provider}:MODEL" for provider in known)
+        zh_forms = "、".join(f"{provider}:模型" for provider in known)
+        super().__init__(
+            en=f"the model {name!r} is not known; accepted: {forms}. For a server with OpenAI's interface use "
+            "openai:MODEL with --base-url URL",
+            zh=f"无法识别模型 {name!r}；可接受：{zh_forms}。若服务器提供 OpenAI 接口，请用 openai:模型 并加上 "
+            "--base-url 地址",
+        )
+
+
+class ProviderNotInstalled(ChatUnavailable, ImportError):
+    """The package that talks to a provider is not installed; `extra` brings it."""
+
+    code = "provider_not_installed"
+
+    def __init__(self, provider: str, extra: str) -> None:
+        self.provider = provider
+        self.extra = extra
+        command = f"pip install 'maskgrad[{extra}]'"
+        super().__init__(
+            en=f"models of {provider!r} need a package that is not installed. Next: {command}",
+            zh=f"使用 {provider!r} 的模型需要尚未安装的软件包。下一步：{command}",
+        )
+
+
+class MissingKey(ChatUnavailable, LookupError):
+    """No key for a provider; `variables` of the environment may hold it."""
+
+    code = "missing_key"
+
+    def __init__(self, provider: str, variables: Sequence[str]) -> None:
+        self.variables = tuple(variables)
+        super().__init__(
+            en=f"models of {provider!r} need a key, and {' or '.join(variables)} is not set. Next: set it in the "
+            "environment; it is neither stored nor logged",
+            zh=f"使用 {provider!r} 的模型需要密钥，但未设置 {' 或 '.join(variables)}。下一步：在环境变量中设置它；"
+            "密钥不会被保存或写入日志",
+        )
+
+
+class InvalidBaseUrl(ChatUnavailable, ValueError):
+    """`url` is no address of a model server."""
+
+    code = "invalid_base_url"
+
+    def __init__(self, url: str) -> None:
+        # What stands before an @ may be a password.
+        self.url = url = _SECRET.sub("//…@", url)
+        super().__init__(
+            en=f"the address {url!r} is not supported; accepted: http:// or https://, a host, and no user or "
+            "password, such as http://127.0.0.1:8080/v1. Keys go into the environment",
+            zh=f"不支持地址 {url!r}；可接受：http:// 或 https:// 加主机名，不含用户名或密码，例如 "
+            "http://127.0.0.1:8080/v1。密钥请放在环境变量中",
+        )
+
+
+class InvalidPricesFile(ChatUnavailable, ValueError):
+    """A file of prices that can't be used."""
+
+    code = "prices_file_invalid"
+
+    def __init__(self, path: Path, found: str) -> None:
+        self.path = path
+        example = "`openai:my-model: {input: 0.5, output: 1.5, cached_input: 0.1}`"
+        super().__init__(
+            en=f"{path} holds {found}; accepted: for each provider:model the prices input and output in USD per "
+            f"million tokens from 0, if need be cached_input and up_to_input_tokens, source and as_of, such as "
+            f"{example}. Correct the file",
+            zh=f"{path} 中有 {found}；可接受：每个 provider:model 的 input 与 output 价格（美元／百万 token，"
+            f"不小于 0），可另有 cached_input、up_to_input_tokens、source 与 as_of，例如 {example}。请修正该文件",
+        )
+
+
+class InvalidRecording(ChatUnavailable, ValueError):
+    """A file of recorded answers with a line that is none."""
+
+    code = "recording_invalid"
+
+    def __init__(self, path: Path, line: int) -> None:
+        self.path = path
+        self.line = line
+        super().__init__(
+            en=f"line {line} of {path} is no recorded answer; accepted: lines that RecordingChat wrote. Remove the "
+            "line or record anew",
+            zh=f"{path} 第 {line} 行不是录制的回答；可接受：由 RecordingChat 写入的行。请删除该行或重新录制",
+        )
