@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from platformdirs import user_data_path
 
+from agents.models.rate_limits import RateLimit
+
 if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
     from agents.spec import Provider
     from agents.tools.contract import Profile
@@ -49,9 +51,19 @@ _SWITCH: Final = {
     "no": False,
 }
 
+RATE_LIMITS: Final = "MASKGRAD_RATE_LIMITS"
+"""Environment variable: what a provider takes in a minute, such as `openai=60rpm/90000tpm,ollama=30rpm`."""
+
 _MEGABYTE: Final = 1_000_000
 _WHOLE: Final = re.compile(r"0*[1-9][0-9]{0,8}")
 _CAP: Final = re.compile(rf"\s*(?P<provider>[^\s=,:]+)\s*=\s*(?P<cap>{_WHOLE.pattern})\s*")
+
+
+_LIMIT: Final = re.compile(
+    rf"\s*(?P<provider>[^\s=,:]+)\s*=\s*(?:(?P<requests>{_WHOLE.pattern})rpm)?(?P<both>/)?"
+    rf"(?:(?P<tokens>{_WHOLE.pattern})tpm)?\s*",
+    re.IGNORECASE,
+)
 
 
 class InvalidSetting(ValueError):
@@ -69,6 +81,8 @@ class Settings:
     """Attempts in flight at a time, of all runs of the process; `None`: the scheduler's default."""
     provider_caps: Mapping[Provider, int] = field(default_factory=dict)
     """Attempts at a time whose agents think with a model of this provider, of all runs; no entry: no cap of its own."""
+    rate_limits: Mapping[Provider, RateLimit] = field(default_factory=dict)
+    """What a provider takes in any minute, of all runs; no entry: no limit of its own."""
     store_bytes: int | None = None
     """How large the run store may become; `None`: as large as its disk."""
     profile: Profile = "production"
@@ -95,8 +109,8 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
 
     Raises `InvalidSetting` for a language other than `en` or `zh`, for a size or a number of attempts that is no whole
-    number from 1, for caps of providers that are not written as `NAME=NUMBER`, each provider once, for an unknown
-    profile, and for a switch that is neither on nor off.
+    number from 1, for caps and rate limits of providers that are not written as they should be, each provider once, for
+    an unknown profile, and for a switch that is neither on nor off.
     """
     home = environment.get(HOME)
     return Settings(
@@ -104,6 +118,7 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
         lang=lang_from(environment, lang=lang),
         max_in_flight=_attempts(environment.get(MAX_IN_FLIGHT, "")),
         provider_caps=_provider_caps(environment.get(PROVIDER_CAPS, "")),
+        rate_limits=_rate_limits(environment.get(RATE_LIMITS, "")),
         store_bytes=_megabytes(environment.get(STORE_MB, "")),
         profile=profile_named(environment.get(PROFILE, ""), PROFILE),
         models_off=not _is_on(environment, MODELS, default=True),
@@ -172,8 +187,7 @@ def _attempts(text: str) -> int | None:
 def _provider_caps(text: str) -> Mapping[Provider, int]:
     """Return the caps of a text such as `ollama=2,openai=4`; a comma at the end is forgiven."""
     caps: dict[Provider, int] = {}
-    parts = text.split(",")
-    for part in parts[:-1] if not parts[-1].strip() else parts:
+    for part in _parts(text):
         found = _CAP.fullmatch(part)
         provider = None if found is None else cast("Provider", found["provider"])
         if found is None or provider is None or provider in caps:
@@ -183,6 +197,33 @@ def _provider_caps(text: str) -> Mapping[Provider, int]:
             )
         caps[provider] = int(found["cap"])
     return caps
+
+
+def _rate_limits(text: str) -> Mapping[Provider, RateLimit]:
+    """Return the limits of a text such as `openai=60rpm/90000tpm`; a comma at the end is forgiven."""
+    limits: dict[Provider, RateLimit] = {}
+    for part in _parts(text):
+        found = _LIMIT.fullmatch(part)
+        provider = None if found is None else cast("Provider", found["provider"])
+        amounts = [] if found is None else [one for one in (found["requests"], found["tokens"]) if one]
+        # One slash between two amounts, none beside a single one.
+        joined = found is not None and bool(found["both"]) == (len(amounts) == 2)
+        if found is None or provider is None or provider in limits or not amounts or not joined:
+            raise InvalidSetting(
+                f"rate limit of a provider {part!r} is not supported; accepted: NAME=REQUESTSrpm, NAME=TOKENStpm or "
+                "both with a slash, whole numbers from 1 per minute, each provider once, such as "
+                f"'openai=60rpm/90000tpm,ollama=30rpm' ({RATE_LIMITS})"
+            )
+        limits[provider] = RateLimit(
+            requests_per_min=int(found["requests"]) if found["requests"] else None,
+            tokens_per_min=int(found["tokens"]) if found["tokens"] else None,
+        )
+    return limits
+
+
+def _parts(text: str) -> list[str]:
+    parts = text.split(",")
+    return parts[:-1] if not parts[-1].strip() else parts
 
 
 def _of_locale(environment: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.models.rate_limits import RateLimit
 from agents.spec import AgentId, Provider
 from graphs.plan import NodeId
 from orchestrator.core.ids import RunId
@@ -111,6 +112,57 @@ def test_a_cap_that_can_not_be_read_is_named(text: str, named: str) -> None:
         InvalidSetting, match=r"NAME=NUMBER .+ 'ollama=2,openai=4' \(MASKGRAD_PROVIDER_CAPS\)"
     ) as refused:
         settings_from({"MASKGRAD_PROVIDER_CAPS": text})
+    assert repr(named) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("", {}),
+        (" , ", None),
+        ("openai=60rpm", {"openai": RateLimit(requests_per_min=60)}),
+        ("openai=90000tpm", {"openai": RateLimit(tokens_per_min=90_000)}),
+        (
+            " openai = 60rpm/90000tpm , azure-openai=1RPM,",
+            {
+                "openai": RateLimit(requests_per_min=60, tokens_per_min=90_000),
+                "azure-openai": RateLimit(requests_per_min=1),
+            },
+        ),
+    ],
+)
+def test_rate_limits_of_providers(text: str, limits: Mapping[str, RateLimit] | None) -> None:
+    environment = {"MASKGRAD_RATE_LIMITS": text}
+    if limits is None:
+        with pytest.raises(InvalidSetting):
+            settings_from(environment)
+        return
+    assert dict(settings_from(environment).rate_limits) == limits
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("openai", "openai"),
+        ("openai=60", "openai=60"),
+        ("openai=", "openai="),
+        ("openai=/", "openai=/"),
+        ("openai=60rpm/", "openai=60rpm/"),
+        ("openai=/90000tpm", "openai=/90000tpm"),
+        ("openai=60rpm90000tpm", "openai=60rpm90000tpm"),
+        ("openai=0rpm", "openai=0rpm"),
+        ("openai=1.5rpm", "openai=1.5rpm"),
+        ("openai=90000tpm/60rpm", "openai=90000tpm/60rpm"),
+        ("openai=60rpm,,ollama=3rpm", ""),
+        ("openai=60rpm;ollama=3rpm", "openai=60rpm;ollama=3rpm"),
+        ("openai=60rpm,openai=61rpm", "openai=61rpm"),
+    ],
+)
+def test_a_rate_limit_that_can_not_be_read_is_named(text: str, named: str) -> None:
+    with pytest.raises(
+        InvalidSetting, match=r"'openai=60rpm/90000tpm,ollama=30rpm' \(MASKGRAD_RATE_LIMITS\)"
+    ) as refused:
+        settings_from({"MASKGRAD_RATE_LIMITS": text})
     assert repr(named) in str(refused.value)
 
 

@@ -36,6 +36,10 @@ _FORMS: Final[Mapping[str, str]] = {
     r"number of attempts (.+) is not supported; accepted: a whole number from 1 \((.+)\)": (
         r"不支持尝试数量 \1；可接受：从 1 开始的整数（\2）"
     ),
+    r"rate limit of a provider (.+) is not supported; accepted: NAME=REQUESTSrpm.+, such as (.+) \((.+)\)": (
+        r"不支持提供方速率限制 \1；可接受：名称=每分钟请求数rpm、名称=每分钟词元数tpm，或两者以斜杠相连，"
+        r"均为从 1 开始的整数，每个提供方只写一次，例如 \2（\3）"
+    ),
     r"cap of a provider (.+) is not supported; accepted: NAME=NUMBER .+, such as (.+) \((.+)\)": (
         r"不支持提供方上限 \1；可接受：名称=数量，数量为从 1 开始的整数，每个提供方只写一次，例如 \2（\3）"
     ),
