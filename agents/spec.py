@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal, NewType
+from urllib.parse import urlsplit
 
 from graphs.contract import PortSpec
 from masks.vector import Mask
@@ -21,6 +22,21 @@ AgentRole = Literal["generate", "verify"]
 """`generate`: works on sub-tasks; `verify`: checks what others produced, never its own."""
 
 
+def is_server_address(url: str) -> bool:
+    """Return whether `url` is an address of a model server: http or https, a host, and no user or password in it.
+
+    >>> [is_server_address(url) for url in ("http://127.0.0.1:8091/v1", "127.0.0.1:8091", "https://me:key@host/v1")]
+    [True, False, False]
+    """
+    try:
+        parts = urlsplit(url)
+        plain = parts.username is None and parts.password is None and parts.port != 0
+    except ValueError:
+        return False
+    printable = url.isprintable() and " " not in url
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and plain and printable
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPolicy:
     """What an agent thinks with."""
@@ -29,6 +45,8 @@ class ModelPolicy:
     """`embedded`: deterministic code and the embedder; `model`: a chat model; `scripted`: answers set by a test."""
     model: str | None = None
     """`provider:model`, for kind `model`."""
+    base_url: str | None = None
+    """Address of the server, for kind `model`; `None`: the provider's own."""
 
     @property
     def provider(self) -> Provider | None:

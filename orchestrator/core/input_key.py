@@ -60,12 +60,14 @@ def _criteria(proposal: Proposal, subtask: SubTask) -> list[Any]:
 
 def _worker(proposal: Proposal, agent: AgentSpec) -> dict[str, Any]:
     thresholds = proposal.thresholds_of(agent.id)
+    policy = agent.model_policy
     return {
         "id": agent.id,
         "responsibility": agent.responsibility,
         "mask": agent.mask.digest,
         "thresholds": [thresholds.main, thresholds.background],
-        "model": [agent.model_policy.kind, agent.model_policy.model],
+        # The address only where there is one: it came later than the first keys.
+        "model": [policy.kind, policy.model, *([policy.base_url] if policy.base_url else [])],
         "tools": sorted({*agent.tools, *proposal.grants.get(base_agent(agent.id), ())}),
     }
 

@@ -143,4 +143,8 @@ def digest_of(value: Any) -> Sha256:
 def proposal_sha256(proposal: Proposal) -> Sha256:
     """Return the hash that an approval of `proposal` is bound to; equal for equal content, whatever the revision."""
     document = PROPOSAL.dump_python(replace(proposal, revision=0), mode="json")
+    for agent in document["roster"]["agents"]:
+        # Came later than the first approvals, whose hashes have to hold.
+        if agent["model_policy"]["base_url"] is None:
+            del agent["model_policy"]["base_url"]
     return digest_of(document)

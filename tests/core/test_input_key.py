@@ -64,6 +64,12 @@ DIFFERENT: dict[str, RunState] = {
         STATE,
         agents=STATE.agents.insert(A1, replace(SPEC, model_policy=ModelPolicy(kind="model", model="p:m"))),
     ),
+    "the server of the model": replace(
+        STATE,
+        agents=STATE.agents.insert(
+            A1, replace(SPEC, model_policy=replace(SPEC.model_policy, base_url="http://127.0.0.1:8091/v1"))
+        ),
+    ),
     "a tool": replace(STATE, agents=STATE.agents.insert(A1, replace(SPEC, tools=("search",)))),
     "a granted tool": state_of(replace(DRAFT, grants={A1: ("calculator",)})),
     "a threshold": state_of(replace(DRAFT, thresholds=Thresholds(main=71, background=30))),

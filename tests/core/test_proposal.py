@@ -21,6 +21,7 @@ from orchestrator.core.proposal import (
     Proposal,
     base_agent,
     canonical_json,
+    digest_of,
     proposal_sha256,
     successor_id,
 )
@@ -84,6 +85,20 @@ def test_whole_numbers_in_float_fields_keep_the_hash_in_the_stored_form() -> Non
     draft = proposal(work)
     stored = json.loads(json.dumps(PROPOSAL.dump_python(draft, mode="json")))
     assert proposal_sha256(PROPOSAL.validate_python(stored)) == proposal_sha256(draft)
+
+
+def test_an_address_of_a_model_counts_and_hashes_from_before_there_were_any_hold() -> None:
+    document = PROPOSAL.dump_python(replace(DRAFT, revision=0), mode="json")
+    for agent in document["roster"]["agents"]:
+        assert agent["model_policy"].pop("base_url") is None
+    assert proposal_sha256(DRAFT) == digest_of(document)
+    assert PROPOSAL.validate_python(document) == replace(DRAFT, revision=0)
+    first, *others = DRAFT.roster.agents
+    policy = replace(first.model_policy, base_url="http://127.0.0.1:8091/v1")
+    there = replace(
+        DRAFT, roster=replace(DRAFT.roster, agents=(replace(first, model_policy=policy), *others))
+    )
+    assert proposal_sha256(there) != proposal_sha256(DRAFT)
 
 
 def test_who_a_successor_was_copied_from() -> None:

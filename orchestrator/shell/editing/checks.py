@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.assignment import coverage
 from agents.operations import OPERATIONS, VERIFY, tools_of
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, is_server_address
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX, Lang, forbidden_domains
 from graphs.lint import LintCode, LintFinding, Severity, lint, render_finding
 from graphs.plan import SubTask
@@ -202,6 +202,19 @@ def _agent_findings(agent: AgentSpec, proposal: Proposal, registry: DomainRegist
                 "{kind: model, model: provider:name}, or another kind without a model.",
                 "zh": f"kind 为 {agent.model_policy.kind!r}，model 为 {agent.model_policy.model!r}；可接受："
                 "{kind: model, model: 提供方:名称}，或其他 kind 且不写 model。",
+            },
+            agent.id,
+        )
+    address = agent.model_policy.base_url
+    if address is not None and not (agent.model_policy.kind == "model" and is_server_address(address)):
+        yield error(
+            "base_url",
+            f"{where}.model_policy.base_url",
+            {
+                "en": f"got {address!r} with kind {agent.model_policy.kind!r}; accepted: with kind model an address "
+                "such as http://127.0.0.1:8080/v1, without user or password, else none.",
+                "zh": f"kind 为 {agent.model_policy.kind!r}，得到 {address!r}；可接受：kind 为 model 时的地址，例如 "
+                "http://127.0.0.1:8080/v1，不含用户名或密码；其他 kind 不写。",
             },
             agent.id,
         )

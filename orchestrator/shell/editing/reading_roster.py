@@ -77,7 +77,7 @@ def _agent(
 
 
 def _policy(item: Item) -> ModelPolicy:
-    found = item.fields(("kind", "model"), required=("kind",))
+    found = item.fields(("kind", "model", "base_url"), required=("kind",))
     kinds = ("embedded", "model", "scripted")
     policy = ModelPolicy()
     if "kind" in found:
@@ -88,6 +88,8 @@ def _policy(item: Item) -> ModelPolicy:
                 policy = ModelPolicy(kind="scripted")
     if "model" in found:
         policy = replace(policy, model=found["model"].optional_text())
+    if "base_url" in found:
+        policy = replace(policy, base_url=found["base_url"].optional_text())
     return policy
 
 

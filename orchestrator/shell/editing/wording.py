@@ -115,12 +115,14 @@ boundary（entry、inner、exit、both）由依赖关系得出。""",
     "roster": {
         "en": """\
 role: generate (works on sub-tasks) or verify (checks, generates nothing; in this version rules check in its name).
-model_policy: {kind: embedded}, or {kind: model, model: provider:name}. max_concurrency: attempts at a time.
+model_policy: {kind: embedded}, or {kind: model, model: provider:name} and, for a server of your own, base_url.
+max_concurrency: attempts at a time.
 mask: domain and value, -1.00 to 1.00 in steps of 0.01; a parent domain sets all domains under it; what is not
 listed is 0.00. -1.00 is never raised by a repair. See: maskgrad domains""",
         "zh": """\
 role：generate（承担子任务）或 verify（只核验，不生成；本版本由规则以其名义核验）。
-model_policy：{kind: embedded} 或 {kind: model, model: 提供方:名称}。max_concurrency：同时进行的尝试数。
+model_policy：{kind: embedded} 或 {kind: model, model: 提供方:名称}，自有服务器另加 base_url。
+max_concurrency：同时进行的尝试数。
 mask：知识域与取值，-1.00 到 1.00，步长 0.01；上级知识域会设定其下所有知识域；未列出的为 0.00。
 -1.00 不会被任何修复提升。查看：maskgrad domains""",
     },

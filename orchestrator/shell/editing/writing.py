@@ -147,6 +147,8 @@ def _write_agent(
         policy: dict[str, Value] = {"kind": agent.model_policy.kind}
         if agent.model_policy.model is not None:
             policy["model"] = agent.model_policy.model
+        if agent.model_policy.base_url is not None:
+            policy["base_url"] = agent.model_policy.base_url
         page.put_flow("model_policy", policy)
         page.put("max_concurrency", agent.max_concurrency)
         with page.under("mask"):

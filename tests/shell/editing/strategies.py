@@ -208,7 +208,8 @@ def plans(draw: st.DrawFn, acceptance: Sequence[Criterion]) -> Plan:
 def generating(draw: st.DrawFn, name: AgentId) -> AgentSpec:
     policy = ModelPolicy(kind="scripted")
     if draw(st.booleans()):
-        policy = ModelPolicy(kind="model", model=draw(texts.filter(bool)))
+        address = draw(st.sampled_from((None, "http://127.0.0.1:8091/v1", "https://模型.example/v1")))
+        policy = ModelPolicy(kind="model", model=draw(texts.filter(bool)), base_url=address)
     return AgentSpec(
         id=name,
         responsibility=draw(texts),

@@ -169,6 +169,22 @@ ERRORS = (
         says="'x:y'",
     ),
     Case(
+        id="an address without a model",
+        change=roster(lambda a: replace(a, model_policy=ModelPolicy(base_url="http://host/v1")), A1),
+        code="base_url",
+        where="roster.A1.model_policy.base_url",
+        says="'http://host/v1'",
+    ),
+    Case(
+        id="an address that is none",
+        change=roster(
+            lambda a: replace(a, model_policy=ModelPolicy(kind="model", model="x:y", base_url="host:1")), A1
+        ),
+        code="base_url",
+        where="roster.A1.model_policy.base_url",
+        says="http://127.0.0.1:8080/v1",
+    ),
+    Case(
         id="mask off the registry",
         change=lambda p: with_mask(p, A1, DomainId("env.enrgy"), 50),
         code="unknown_domain",
