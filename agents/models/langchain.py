@@ -2,85 +2,48 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from langchain_core import exceptions as lc
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.runnables import Runnable
 
-from agents.models.contract import (
-    FinalAnswer,
-    InvalidOutput,
-    Message,
-    ModelError,
-    ModelOutcome,
-    ModelReply,
-    ModelRequest,
-    ToolCalls,
-    Usage,
+from agents.models.action_protocol import action_words
+from agents.models.call_ids import with_unique_ids
+from agents.models.contract import ModelOutcome, ModelReply, ModelRequest, ToolCalls, Usage
+from agents.models.failures import MalformedResponse, outcome_of_error
+from agents.models.forms import (
+    Dialect,
+    Form,
+    SchemaMode,
+    ToolMode,
+    answer_tool,
+    bound_tools,
+    forms_of,
+    length_options,
+    refused_part,
+    schema_options,
+    schema_words,
 )
-from agents.models.json_answers import Parsed, read_json_answer
-from agents.tools.contract import ToolCall
+from agents.models.outcomes import ANSWER_TOOL, outcome_of, stop_reason, usage_of
+from agents.models.ports import Told
+from agents.models.prices import NO_PRICES, Prices, cost_of
+from agents.models.sent_messages import sent_messages
 
-SchemaMode = Literal["prompt", "json_schema", "json_mode"]
-"""How a model is told the schema of a structured answer.
+_Part = Literal["tools", "schema"]
+_PARTS: Final[tuple[_Part, ...]] = ("tools", "schema")
+_Refusal = tuple[str, str]
+"""How a schema or tools were told, and which ones."""
 
-- `prompt`: in words; every model understands it.
-- `json_schema`: in words, and as `response_format` with the schema, where the provider enforces it.
-- `json_mode`: in words, and as `response_format` "some JSON object".
-"""
 
-_Kind = Literal["timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "unknown"]
+class _ListenerBroke(Exception):
+    """Whoever is told of the pieces broke: no fault of the model's."""
 
-RETRYABLE: Final[frozenset[_Kind]] = frozenset({"timeout", "rate_limited", "unavailable"})
-"""Failures that have nothing to do with the input: class A (semantics 5)."""
-
-_BY_CLASS: Final[Sequence[tuple[type[BaseException], _Kind]]] = (
-    (lc.ContextOverflowError, "overflow"),
-    (lc.ModelRefusalError, "refused"),
-    (lc.ModelPermissionDeniedError, "refused"),
-    (lc.ModelAuthenticationError, "refused"),
-    (lc.ModelNotFoundError, "bad_request"),
-    (lc.ModelInvalidRequestError, "bad_request"),
-    (lc.ModelRateLimitError, "rate_limited"),
-    (lc.ModelTimeoutError, "timeout"),
-    (lc.ModelConnectionError, "unavailable"),
-    (lc.ModelAPIError, "unavailable"),
-    (TimeoutError, "timeout"),
-    (ConnectionError, "unavailable"),
-)
-_BY_STATUS: Final[Mapping[int, _Kind]] = {
-    400: "bad_request",
-    401: "refused",
-    403: "refused",
-    404: "bad_request",
-    408: "timeout",
-    409: "unavailable",
-    413: "overflow",
-    422: "bad_request",
-    429: "rate_limited",
-}
-_BY_NAME: Final[Mapping[str, _Kind]] = {
-    "TimeoutException": "timeout",
-    "TransportError": "unavailable",
-    "NetworkError": "unavailable",
-    "APITimeoutError": "timeout",
-    "APIConnectionError": "unavailable",
-}
-"""Transport errors of clients that we do not import (httpx and clients built on it), by the name of a base class."""
-
-_OVERFLOW_WORDS: Final = (
-    "context length",
-    "context_length",
-    "maximum context",
-    "too many tokens",
-    "context window",
-)
-_REFUSAL_REASONS: Final = frozenset({"refusal", "content_filter", "safety"})
-_CUT_REASONS: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +51,27 @@ class LangChainChat:
     """Adapts a `BaseChatModel`; raises `ValueError` for one that retries by itself.
 
     Retries are decided and recorded, not hidden: a client that tries three times spends up to three times the budget.
+
+    The one request that is sent again is one whose form the provider refuses (a response format, tools): no model has
+    seen it and nothing was generated. `complete` then sends the next of the declared forms at once, counts it in
+    `Usage.requests`, and remembers the refusal for as long as this object lives.
     """
 
     model: BaseChatModel
     name: str
-    schema_mode: SchemaMode = "prompt"
+    schema_modes: tuple[SchemaMode, ...] = ("prompt",)
+    """How the schema of an answer is told, the preferred mode first."""
+    tool_modes: tuple[ToolMode, ...] = ("native", "json")
+    """How tools are told, the preferred mode first."""
+    dialect: Dialect = "openai"
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of every call, such as `temperature`."""
+    prices: Prices = NO_PRICES
+    hide: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that are taken out of whatever an error says: the key."""
+    now: Callable[[], float] = time.monotonic
+    """Seconds, for `ModelReply.elapsed_ms`."""
+    _refused: set[_Refusal] = field(default_factory=set, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         retries = getattr(self.model, "max_retries", 0)
@@ -104,148 +81,126 @@ class LangChainChat:
                 "retries are decided and recorded by the run"
             )
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
+    async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
         """Perform one call; see `ChatPort.complete`."""
-        messages = [_message(message) for message in request.messages]
-        options = dict(self.options)
-        if request.output_schema is not None:
-            messages.append(SystemMessage(content=schema_words(request.output_schema)))
-            options.update(_response_format(self.schema_mode, request.output_schema))
-        try:
-            answer = await self.model.ainvoke(messages, **options)
-        except Exception as error:  # noqa: BLE001 - providers raise anything; the outcome names what it was
-            return ModelReply(outcome=model_error(error), usage=Usage(model=self.name))
-        return ModelReply(outcome=_outcome(answer, request.output_schema), usage=_usage(answer, self.name))
+        started = self.now()
+        declared = self._forms(request)
+        forms = [form for form in declared if not self._is_refused(request, form)] or [declared[-1]]
+        usage = Usage(model=self.name)
+        sent = 0
+        while True:
+            form, sent = forms.pop(0), sent + 1
+            try:
+                answer = await self._answer(request, form, told)
+            except _ListenerBroke as broken:
+                raise broken.error from None
+            except Exception as error:  # noqa: BLE001 - providers raise anything; the outcome names what it was
+                part = refused_part(error, form)
+                if part is not None:
+                    self._refused.add(_refusal(request, form, part))
+                    forms = [other for other in forms if not self._is_refused(request, other)]
+                    if forms:
+                        continue
+                outcome = outcome_of_error(error, hide=self.hide)
+            else:
+                usage, outcome = self._read(answer, request, form)
+            break
+        usage = replace(usage, requests=sent)
+        usage = replace(usage, cost_usd=cost_of(replace(usage, model=self.name), self.prices))
+        elapsed_ms = (self.now() - started) * 1000.0
+        return ModelReply(outcome=outcome, usage=usage, elapsed_ms=elapsed_ms, means=form.means)
 
+    def _forms(self, request: ModelRequest) -> tuple[Form, ...]:
+        schema_modes, tool_modes = self.schema_modes, self.tool_modes
+        if type(self.model).bind_tools is BaseChatModel.bind_tools:
+            # The class of the model has no tool calling, whatever is declared.
+            schema_modes = tuple(mode for mode in schema_modes if mode != "function_calling") or ("prompt",)
+            tool_modes = ("json",)
+        return forms_of(request, schema_modes, tool_modes, self.dialect)
 
-def schema_words(schema: Mapping[str, Any]) -> str:
-    """Return the words that ask for a structured answer; for the machine, hence in one language."""
-    shown = json.dumps(schema, ensure_ascii=False, sort_keys=True)
-    return f"Answer with one JSON value that fits this JSON schema, and nothing else:\n{shown}"
+    def _is_refused(self, request: ModelRequest, form: Form) -> bool:
+        return any(_refusal(request, form, part) in self._refused for part in _PARTS)
 
-
-def model_error(error: BaseException) -> ModelError:
-    """Normalise what a chat model or its client raised.
-
-    LangChain's own classes first, then the HTTP status, then the name of a transport error; anything else is
-    `unknown` and not retryable.
-    """
-    kind = _kind_of(error)
-    return ModelError(
-        error_type=kind,
-        message=f"{type(error).__name__}: {error}"[:500],
-        retryable=kind in RETRYABLE,
-        retry_after_s=_retry_after(error) if kind in RETRYABLE else None,
-    )
-
-
-def _kind_of(error: BaseException) -> _Kind:
-    for known, kind in _BY_CLASS:
-        if isinstance(error, known):
-            return kind
-    status = _status(error)
-    if status is not None:
-        kind = "unavailable" if status >= 500 else _BY_STATUS.get(status, "unknown")
-        told = str(error).casefold()
-        if kind == "bad_request" and any(word in told for word in _OVERFLOW_WORDS):
-            return "overflow"
-        return kind
-    for base in type(error).__mro__:
-        if base.__name__ in _BY_NAME:
-            return _BY_NAME[base.__name__]
-    return "unknown"
-
-
-def _status(error: BaseException) -> int | None:
-    response = getattr(error, "response", None)
-    for value in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return None
-
-
-def _retry_after(error: BaseException) -> float | None:
-    """Return the seconds of a `Retry-After` header; a date in it is left to the back-off."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    if headers is None:
-        return None
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
-    return None
-
-
-def _message(message: Message) -> BaseMessage:
-    match message.role:
-        case "system":
-            return SystemMessage(content=message.content)
-        case "assistant":
-            return AIMessage(content=message.content)
-        case "user" | "tool":
-            # A tool message needs the id of its call; results are put into the prompt as data instead.
-            return HumanMessage(content=message.content)
-
-
-def _response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
-    match mode:
-        case "prompt":
-            return {}
-        case "json_schema":
-            described = {"name": "answer", "schema": dict(schema)}
-            return {"response_format": {"type": "json_schema", "json_schema": described}}
-        case "json_mode":
-            return {"response_format": {"type": "json_object"}}
-
-
-def _outcome(answer: BaseMessage, schema: Mapping[str, Any] | None) -> ModelOutcome:
-    text = str(answer.text)
-    if not isinstance(answer, AIMessage):
-        return InvalidOutput(raw=text, reason=f"the model returned {type(answer).__name__}, not an answer")
-    reason = _stop_reason(answer)
-    if reason in _REFUSAL_REASONS or answer.additional_kwargs.get("refusal"):
-        told = str(answer.additional_kwargs.get("refusal") or text or reason)
-        return ModelError(error_type="refused", message=told[:500], retryable=False)
-    if answer.tool_calls:
-        # Calls that do parse are proposed even if a sibling does not.
-        calls = tuple(
-            ToolCall(tool=call["name"], arguments=call["args"], origin="parametric", taint="untrusted")
-            for call in answer.tool_calls
+    def _read(self, answer: BaseMessage, request: ModelRequest, form: Form) -> tuple[Usage, ModelOutcome]:
+        outcome = outcome_of(
+            answer,
+            request.output_schema,
+            actions=form.tools == "json",
+            answer_tool=form.schema == "function_calling",
         )
-        return ToolCalls(calls=calls)
-    if answer.invalid_tool_calls:
-        first = answer.invalid_tool_calls[0]
-        problem = first.get("error") or "arguments are no JSON object"
-        told = f"the call of {first.get('name')!r} does not parse: {problem}"
-        return InvalidOutput(raw=str(first.get("args")), reason=told)
-    return _final(text, schema, cut=reason in _CUT_REASONS)
+        if isinstance(outcome, ToolCalls):
+            outcome = with_unique_ids(outcome, request.messages)
+        return usage_of(answer, self.name), outcome
+
+    async def _answer(self, request: ModelRequest, form: Form, told: Told | None) -> BaseMessage:
+        words = []
+        if form.tools == "json":
+            words.append(action_words(request.tools))
+        if request.output_schema is not None:
+            words.append(schema_words(request.output_schema))
+        messages = sent_messages(request.messages, words, native=form.tools == "native")
+        model = self._prepared(request, form)
+        if told is None:
+            return await model.ainvoke(messages)
+        if not _streams(self.model):
+            answer = await model.ainvoke(messages)
+            if answer.text:
+                _tell(told, str(answer.text))
+            return answer
+        return await _streamed(model, messages, told)
+
+    def _prepared(self, request: ModelRequest, form: Form) -> Runnable[LanguageModelInput, AIMessage]:
+        """Return the model with the options of one call."""
+        options = {**self.options, **length_options(request.max_output_tokens, self.dialect)}
+        model = self.model
+        if self.dialect == "ollama" and request.max_output_tokens is not None:
+            model = model.model_copy(update={"num_predict": request.max_output_tokens})
+        if request.output_schema is not None:
+            said = schema_options(form.schema, request.output_schema, self.dialect)
+            if "extra_body" in said:
+                said["extra_body"] = {**options.get("extra_body", {}), **said["extra_body"]}
+            options.update(said)
+        if form.tools == "native":
+            return model.bind_tools(bound_tools(request.tools), **options)
+        if form.schema == "function_calling" and request.output_schema is not None:
+            tool = answer_tool(request.output_schema)
+            return model.bind_tools([tool], tool_choice=ANSWER_TOOL, **options)
+        return model.bind(**options)
 
 
-def _final(text: str, schema: Mapping[str, Any] | None, *, cut: bool) -> ModelOutcome:
-    if schema is not None:
-        read = read_json_answer(text, schema)
-        if isinstance(read, Parsed):
-            return FinalAnswer(text=text, data=read.data)
-        return InvalidOutput(raw=text, reason=read.reason)
-    if not text.strip():
-        return InvalidOutput(raw=text, reason="the answer is empty")
-    if cut:
-        return InvalidOutput(raw=text, reason="the answer is cut off at the model's output limit")
-    return FinalAnswer(text=text)
+def _streams(model: BaseChatModel) -> bool:
+    """Whether `model` can tell its answer piece by piece; others give it whole."""
+    kind = type(model)
+    own = kind._astream is not BaseChatModel._astream or kind._stream is not BaseChatModel._stream
+    return own and model.disable_streaming is not True
 
 
-def _stop_reason(answer: AIMessage) -> str:
-    metadata = answer.response_metadata
-    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "").casefold()
+async def _streamed(
+    model: Runnable[LanguageModelInput, AIMessage], messages: list[BaseMessage], told: Told
+) -> AIMessage:
+    """Return the whole answer; raises `MalformedResponse` for a stream that ends without saying why."""
+    whole: AIMessageChunk | None = None
+    stream = model.astream(messages)
+    async for piece in stream:
+        if not isinstance(piece, AIMessageChunk):
+            raise MalformedResponse(f"the stream holds a {type(piece).__name__}; accepted: AIMessageChunk")
+        whole = piece if whole is None else whole + piece
+        if piece.text:
+            _tell(told, str(piece.text))
+    if whole is None or not stop_reason(whole):
+        raise MalformedResponse("the stream ended before the answer did")
+    return whole
 
 
-def _usage(answer: BaseMessage, name: str) -> Usage:
-    metadata = answer.response_metadata
-    model = str(metadata.get("model_name") or metadata.get("model") or name)
-    used = answer.usage_metadata if isinstance(answer, AIMessage) else None
-    if used is None:
-        return Usage(model=model)
-    return Usage(model=model, input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
+def _tell(told: Told, text: str) -> None:
+    try:
+        told(text)
+    except Exception as error:
+        raise _ListenerBroke(error) from error
+
+
+def _refusal(request: ModelRequest, form: Form, part: _Part) -> _Refusal:
+    """Return what is remembered of a refusal: another schema, or other tools, may be taken in the same form."""
+    if part == "schema":
+        return f"{form.tools}+{form.schema}", repr(request.output_schema)
+    return str(form.tools), repr(request.tools)

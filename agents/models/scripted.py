@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -42,6 +43,8 @@ class CallTools:
 
     calls: tuple[tuple[str, Mapping[str, Any] | str], ...]
     text: str = ""
+    ids: tuple[str | None, ...] = ()
+    """The ids that the calls get, in their order; where it ends, `call-1`, `call-2`, …"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,8 @@ class Fail:
     """Raise this instead of answering."""
 
     error: Exception
+    after: str = ""
+    """What a stream says until then."""
 
 
 Reply = Say | SayJson | CallTools | Fail
@@ -139,13 +144,56 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: Any,
     ) -> ChatResult:
-        self._requests.append(tuple(messages))
-        self._options.append(kwargs)
-        reply = self._next(messages)
+        reply = self._reply(messages, kwargs)
         if isinstance(reply, Fail):
             raise reply.error
+        return ChatResult(generations=[ChatGeneration(message=self._counted(messages, reply))])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002 - the base class's signature
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        reply = self._reply(messages, kwargs)
+        if isinstance(reply, Fail):
+            yield from _pieces(reply.after)
+            raise reply.error
+        whole = self._counted(messages, reply)
+        yield from _pieces(str(whole.content))
+        proposed = [(call["name"], json.dumps(call["args"]), call["id"]) for call in whole.tool_calls]
+        invalid = [(call["name"], call["args"], call["id"]) for call in whole.invalid_tool_calls]
+        last = AIMessageChunk(
+            content="",
+            tool_call_chunks=[
+                tool_call_chunk(name=name, args=args, id=given, index=index)
+                for index, (name, args, given) in enumerate([*proposed, *invalid])
+            ],
+            response_metadata=whole.response_metadata,
+            usage_metadata=whole.usage_metadata,
+        )
+        yield ChatGenerationChunk(message=last)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        # On the event loop, as `_agenerate`.
+        for piece in self._stream(messages, stop, None, **kwargs):
+            yield piece
+
+    def _reply(self, messages: list[BaseMessage], options: Mapping[str, Any]) -> Reply:
+        self._requests.append(tuple(messages))
+        self._options.append(options)
+        return self._next(messages)
+
+    def _counted(self, messages: Messages, reply: Say | SayJson | CallTools) -> AIMessage:
         answer = _answer(reply)
-        counted = AIMessage(
+        return AIMessage(
             content=answer.content,
             tool_calls=answer.tool_calls,
             invalid_tool_calls=answer.invalid_tool_calls,
@@ -155,7 +203,6 @@ class ScriptedChatModel(BaseChatModel):
             },
             usage_metadata=_usage(messages, answer),
         )
-        return ChatResult(generations=[ChatGeneration(message=counted)])
 
     async def _agenerate(
         self,
@@ -192,7 +239,7 @@ def _answer(reply: Say | SayJson | CallTools) -> AIMessage:
             proposed: list[ToolCall] = []
             invalid: list[InvalidToolCall] = []
             for number, (tool, arguments) in enumerate(reply.calls, 1):
-                name = f"call-{number}"
+                name = reply.ids[number - 1] if number <= len(reply.ids) else f"call-{number}"
                 if isinstance(arguments, str):
                     error = "the arguments are no JSON object"
                     invalid.append(
@@ -203,6 +250,12 @@ def _answer(reply: Say | SayJson | CallTools) -> AIMessage:
                 else:
                     proposed.append(ToolCall(name=tool, args=dict(arguments), id=name, type="tool_call"))
             return AIMessage(content=reply.text, tool_calls=proposed, invalid_tool_calls=invalid)
+
+
+def _pieces(text: str) -> Iterator[ChatGenerationChunk]:
+    """Yield `text` in pieces of a token each, as the usage counts them."""
+    for start in range(0, len(text), CHARS_PER_TOKEN):
+        yield ChatGenerationChunk(message=AIMessageChunk(content=text[start : start + CHARS_PER_TOKEN]))
 
 
 def _usage(messages: Messages, answer: AIMessage) -> UsageMetadata:

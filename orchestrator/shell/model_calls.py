@@ -116,8 +116,7 @@ class ModelCalls:
         until = asyncio.timeout(min(time_s, left_s))
         try:
             async with spent.model_time(), until:
-                del told  # until chat models stream
-                return await chat.complete(request)
+                return await chat.complete(request, told)
         except TimeoutError:
             if until.expired() and left_s < time_s:
                 raise deadline_reached(spent, limits.deadline_s) from None

@@ -18,6 +18,7 @@ import pytest
 
 from agents.broker import Broker
 from agents.models.contract import ModelReply, ModelRequest
+from agents.models.ports import Told
 from agents.results import WorkResult
 from agents.spec import ModelPolicy, Provider
 from agents.workers.ports import WorkFailed, WorkOrder
@@ -357,8 +358,8 @@ class NoModel:
 
     name = "local:m"
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        raise AssertionError(request)
+    async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
+        raise AssertionError(request, told)
 
 
 async def test_one_commit_serves_both_runs(notes: NoteFolder) -> None:

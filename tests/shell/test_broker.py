@@ -12,6 +12,7 @@ from rpds import HashTrieMap
 
 from agents.broker import BudgetExhausted
 from agents.models.contract import FinalAnswer, Message, ModelError, ModelReply, ModelRequest, Usage
+from agents.models.ports import Told
 from agents.spec import AgentSpec, ModelPolicy
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
 from agents.tools.gate import GateRules
@@ -377,7 +378,8 @@ class Chat:
     takes_s: float = 0.0
     asked: list[ModelRequest] = field(default_factory=list)
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
+    async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
+        del told
         self.asked.append(request)
         if self.clock is not None:
             self.clock.t += self.takes_s
@@ -465,9 +467,9 @@ class TestModels:
         release = asyncio.Event()
 
         class Waits(Chat):
-            async def complete(self, request: ModelRequest) -> ModelReply:
+            async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
                 await release.wait()
-                return await super().complete(request)
+                return await super().complete(request, told)
 
         rig = Rig(chat=Waits(tokens=10), limits=replace(Limits(), max_model_tokens=100))
         rig.spending = Spending(rig.clock)
@@ -502,9 +504,9 @@ class TestModels:
 
     async def test_the_deadline_of_the_attempt_ends_a_call_that_is_under_way(self) -> None:
         class Hangs:
-            async def complete(self, request: ModelRequest) -> ModelReply:
+            async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
                 await asyncio.Event().wait()
-                raise AssertionError(request)
+                raise AssertionError(request, told)
 
         rig = Rig(chat=Hangs(), limits=replace(Limits(), deadline_s=0.01))
         with pytest.raises(BudgetExhausted, match=r"'deadline_s' reached: 0\.01 used of 0\.01"):
@@ -513,9 +515,9 @@ class TestModels:
 
     async def test_a_model_that_hangs_is_a_timeout(self) -> None:
         class Hangs:
-            async def complete(self, request: ModelRequest) -> ModelReply:
+            async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
                 await asyncio.Event().wait()
-                raise AssertionError(request)
+                raise AssertionError(request, told)
 
         rig = Rig(chat=Hangs(), limits=replace(Limits(), max_model_time_s=0.01))
         reply = await rig.broker().call_model(ask("why"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.models.contract import ModelReply, ModelRequest
+from agents.models.ports import Told
 from agents.spec import AgentId, AgentSpec, ModelPolicy
 from graphs.contract import Goal
 from orchestrator.core.errors import ModelUnavailable, SeveralSources, SourcesMissing, SubTaskUnsupported
@@ -25,8 +26,8 @@ DRAFT = proposal(plan("a>b"), roster=EMBEDDED)
 class Chat:
     name = "p:m"
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        raise AssertionError(request)
+    async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
+        raise AssertionError(request, told)
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
-from types import SimpleNamespace
+import asyncio
 from typing import Any
 
 import pytest
-from langchain_core import exceptions as lc
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 from agents.models.contract import (
     FinalAnswer,
@@ -13,22 +14,27 @@ from agents.models.contract import (
     ModelReply,
     ModelRequest,
     ToolCalls,
+    ToolOffer,
     Usage,
 )
-from agents.models.langchain import LangChainChat, model_error
-from agents.models.ports import ChatPort
+from agents.models.langchain import LangChainChat
+from agents.models.ports import ChatPort, Told
+from agents.models.prices import Price, Prices
 from agents.models.scripted import CallTools, Fail, Rule, Say, SayJson, ScriptedChatModel
+from agents.tools.contract import ToolCall
 
+SEARCH = ToolOffer(name="search", description="Find.", input_schema={"type": "object", "properties": {}})
 SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 ASKED = (Message(role="system", content="be brief"), Message(role="user", content="go"))
 
 
 async def reply(
-    *replies: Any, schema: Any = None, mode: Any = "prompt"
+    *replies: Any, schema: Any = None, mode: Any = "prompt", told: Told | None = None
 ) -> tuple[ModelReply, ScriptedChatModel]:
     model = ScriptedChatModel.in_order(*replies, model_name="toy")
-    chat: ChatPort = LangChainChat(model, name="test:toy", schema_mode=mode)
-    return await chat.complete(ModelRequest(purpose="work", messages=ASKED, output_schema=schema)), model
+    chat: ChatPort = LangChainChat(model, name="test:toy", schema_modes=(mode,), now=lambda: 7.0)
+    asked = ModelRequest(purpose="work", messages=ASKED, output_schema=schema)
+    return await chat.complete(asked, told), model
 
 
 async def test_text_is_a_final_answer_with_its_usage() -> None:
@@ -43,18 +49,29 @@ async def test_a_structured_answer_is_parsed_tolerantly_and_checked() -> None:
     found, model = await reply(Say(text='```json\n{"n": 1,}\n```'), schema=SCHEMA)
     assert isinstance(found.outcome, FinalAnswer)
     assert found.outcome.data == {"n": 1}
-    assert "fits this JSON schema" in str(model.requests[0][-1].content)
+    system = str(model.requests[0][0].content)
+    assert system.startswith("be brief")
+    assert "fits this JSON schema" in system
+    assert found.means == "prompt"
     wrong, _ = await reply(SayJson(data={"n": "one"}), schema=SCHEMA)
     assert wrong.outcome == InvalidOutput(raw='{"n": "one"}', reason="$.n is 'one'; accepted: integer")
 
 
 async def test_a_provider_that_enforces_schemas_is_given_it() -> None:
-    _, model = await reply(SayJson(data={"n": 1}), schema=SCHEMA, mode="json_schema")
-    assert model.options[0]["response_format"]["json_schema"]["schema"] == SCHEMA
-    _, model = await reply(SayJson(data={"n": 1}), schema=SCHEMA, mode="json_mode")
-    assert model.options[0]["response_format"] == {"type": "json_object"}
-    _, model = await reply(Say(text="x"), mode="json_schema")
-    assert "response_format" not in model.options[0]
+    said = (SayJson(data={"n": 1}),)
+    found, model = await reply(*said, schema=SCHEMA, mode="json_schema")
+    assert model.options[0]["extra_body"]["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert found.means == "json_schema"
+    _, model = await reply(*said, schema=SCHEMA, mode="json_mode")
+    assert model.options[0]["extra_body"]["response_format"] == {"type": "json_object"}
+    found, model = await reply(
+        CallTools(calls=(("answer", {"n": 1}),)), schema=SCHEMA, mode="function_calling"
+    )
+    assert model.options[0]["tool_choice"] == "answer"
+    assert found.outcome == FinalAnswer(text='{"n": 1}', data={"n": 1})
+    found, model = await reply(Say(text="x"), mode="json_schema")
+    assert "extra_body" not in model.options[0]
+    assert found.means == ""
 
 
 async def test_tool_calls_are_proposals_of_a_model() -> None:
@@ -89,85 +106,8 @@ async def test_a_refusal_in_a_successful_response(reason: str) -> None:
     assert found.outcome == ModelError(error_type="refused", message="I won't.", retryable=False)
 
 
-class ApiError(Exception):
-    """As SDKs raise it: a status, and the response that came with it."""
-
-    def __init__(self, status: int, message: str = "", headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status_code = status
-        self.response = SimpleNamespace(status_code=status, headers=headers or {})
-
-
-class TimeoutException(Exception):
-    """Named as httpx names its base class."""
-
-
-class ReadTimeout(TimeoutException):
-    pass
-
-
-class TransportError(Exception):
-    """Named as httpx names its base class."""
-
-
-@pytest.mark.parametrize(
-    ("error", "kind", "retryable"),
-    [
-        (lc.ModelRateLimitError("x"), "rate_limited", True),
-        (lc.ModelTimeoutError("x"), "timeout", True),
-        (lc.ModelConnectionError("x"), "unavailable", True),
-        (lc.ModelAPIError("x"), "unavailable", True),
-        (lc.ModelAuthenticationError("x"), "refused", False),
-        (lc.ModelPermissionDeniedError("x"), "refused", False),
-        (lc.ModelNotFoundError("x"), "bad_request", False),
-        (lc.ModelInvalidRequestError("x"), "bad_request", False),
-        (lc.ContextOverflowError("x"), "overflow", False),
-        (lc.ModelRefusalError("x"), "refused", False),
-        (ApiError(429), "rate_limited", True),
-        (ApiError(408), "timeout", True),
-        (ApiError(409), "unavailable", True),
-        (ApiError(503), "unavailable", True),
-        (ApiError(529), "unavailable", True),
-        (ApiError(400), "bad_request", False),
-        (ApiError(400, "maximum context length is 8192 tokens"), "overflow", False),
-        (ApiError(404), "bad_request", False),
-        (ApiError(413), "overflow", False),
-        (ApiError(422), "bad_request", False),
-        (ApiError(401), "refused", False),
-        (ApiError(418), "unknown", False),
-        (ReadTimeout("x"), "timeout", True),
-        (TransportError("x"), "unavailable", True),
-        (TimeoutError("x"), "timeout", True),
-        (ConnectionResetError("x"), "unavailable", True),
-        (RuntimeError("x"), "unknown", False),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
-)
-async def test_errors_are_normalised(error: Exception, kind: str, retryable: bool) -> None:
-    found, _ = await reply(Fail(error=error))
-    assert isinstance(found.outcome, ModelError)
-    assert (found.outcome.error_type, found.outcome.retryable) == (kind, retryable)
-    assert found.usage == Usage(model="test:toy")
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after-ms": "1500", "retry-after": "7"}, 1.5),
-        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
-        ({"retry-after": "-1"}, None),
-        ({"retry-after": "inf"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_after_is_honoured_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
-    assert model_error(ApiError(429, headers=headers)).retry_after_s == seconds
-    assert model_error(ApiError(400, headers=headers)).retry_after_s is None
-
-
 async def test_one_request_is_one_call() -> None:
-    model = ScriptedChatModel(rules=(Rule(reply=Fail(error=ApiError(503))),))
+    model = ScriptedChatModel(rules=(Rule(reply=Fail(error=TimeoutError())),))
     await LangChainChat(model, name="t").complete(ModelRequest(purpose="work", messages=ASKED))
     assert len(model.requests) == 1
 
@@ -199,3 +139,113 @@ def test_a_client_that_retries_by_itself_is_refused(retries: int | None) -> None
     with pytest.raises(ValueError, match=f"max_retries={retries}; accepted: 0"):
         LangChainChat(Insisting(max_retries=retries), "gpt")
     assert LangChainChat(Insisting(max_retries=0), "gpt").name == "gpt"
+
+
+async def test_a_stream_is_told_piece_by_piece() -> None:
+    pieces: list[str] = []
+    found, _ = await reply(Say(text="eight ch"), told=pieces.append)
+    assert pieces == ["eigh", "t ch"]
+    assert found == (await reply(Say(text="eight ch")))[0]
+
+
+async def test_a_stream_that_breaks_is_no_answer() -> None:
+    pieces: list[str] = []
+    found, _ = await reply(Fail(error=ConnectionResetError("reset"), after="half a sen"), told=pieces.append)
+    assert "".join(pieces) == "half a sen"
+    assert isinstance(found.outcome, ModelError)
+    assert (found.outcome.error_type, found.outcome.retryable) == ("unavailable", True)
+
+
+async def test_a_stream_that_does_not_say_why_it_ended_is_no_answer() -> None:
+    found, _ = await reply(Say(text="half a sen", finish_reason=""), told=lambda _: None)
+    assert isinstance(found.outcome, ModelError)
+    assert (found.outcome.error_type, found.outcome.retryable) == ("unavailable", True)
+    assert "before the answer did" in found.outcome.message
+
+
+class Whole(BaseChatModel):
+    """A model that can't stream and takes no tools."""
+
+    says: str = "all at once"
+
+    @property
+    def _llm_type(self) -> str:
+        return "whole"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content=self.says))])
+
+
+async def test_a_model_that_can_not_stream_tells_all_at_once() -> None:
+    pieces: list[str] = []
+    found = await LangChainChat(Whole(), "x:whole").complete(
+        ModelRequest(purpose="work", messages=ASKED), pieces.append
+    )
+    assert found.outcome == FinalAnswer(text="all at once")
+    assert pieces == ["all at once"]
+
+
+async def test_a_listener_that_breaks_is_no_fault_of_the_model() -> None:
+    def breaks(piece: str) -> None:
+        raise RuntimeError(f"no room for {piece!r}")
+
+    with pytest.raises(RuntimeError, match="no room for 'eigh'"):
+        await reply(Say(text="eight ch"), told=breaks)
+
+
+async def test_cancellation_passes_through() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        await reply(Say(text="x", finish_reason="stop"), told=_cancel)
+
+
+def _cancel(piece: str) -> None:
+    raise asyncio.CancelledError(piece)
+
+
+async def test_ids_are_new_in_the_whole_conversation() -> None:
+    """The scripted model begins each answer at `call-1`, as local servers do."""
+    model = ScriptedChatModel.in_order(CallTools(calls=(("search", {"q": "y"}),)))
+    before = ToolCall(tool="search", arguments={"q": "x"}, id="call-1")
+    messages = (
+        *ASKED,
+        Message(role="assistant", content="", calls=(before,)),
+        Message(role="tool", content="found", call_id="call-1"),
+    )
+    asked = ModelRequest(purpose="work", messages=messages, tools=(SEARCH,))
+    outcome = (await LangChainChat(model, "x:y").complete(asked)).outcome
+    assert isinstance(outcome, ToolCalls)
+    assert [call.id for call in outcome.calls] == ["call-1-2"]
+    assert [type(message) for message in model.requests[0]] == [
+        SystemMessage,
+        HumanMessage,
+        AIMessage,
+        ToolMessage,
+    ]
+    assert [tool["function"]["name"] for tool in model.options[0]["tools"]] == ["search"]
+
+
+async def test_what_an_answer_costs_goes_by_the_name_that_was_asked() -> None:
+    model = ScriptedChatModel.in_order(Say(text="done"), model_name="toy-2026")
+    prices = Prices(own={"x:toy": Price(input=1_000_000.0, output=2_000_000.0)})
+    chat = LangChainChat(model, "x:toy", prices=prices)
+    usage = (await chat.complete(ModelRequest(purpose="work", messages=ASKED))).usage
+    assert usage == Usage(model="toy-2026", input_tokens=3, output_tokens=1, cost_usd=5.0)
+
+
+async def test_time_is_counted() -> None:
+    moments = iter([10.0, 10.25])
+    model = ScriptedChatModel.in_order(Say(text="done"))
+    chat = LangChainChat(model, "x:y", now=lambda: next(moments))
+    assert (await chat.complete(ModelRequest(purpose="work", messages=ASKED))).elapsed_ms == 250.0
+
+
+async def test_a_class_without_tool_calling_is_told_them_in_words() -> None:
+    said = '{"tool": "search", "arguments": {"q": "x"}}'
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,))
+    reply = await LangChainChat(Whole(says=said), "x:y").complete(asked)
+    assert isinstance(reply.outcome, ToolCalls)
+    assert (reply.means, reply.usage.requests) == ("tools:json", 1)
+    structured = ModelRequest(purpose="work", messages=ASKED, output_schema=SCHEMA)
+    chat = LangChainChat(Whole(says='{"n": 3}'), "x:y", schema_modes=("function_calling",))
+    found = await chat.complete(structured)
+    assert (found.outcome, found.means) == (FinalAnswer(text='{"n": 3}', data={"n": 3}), "prompt")

@@ -1,8 +1,9 @@
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from pydantic import BaseModel
 
 from agents.models.scripted import CallTools, Fail, Rule, Say, SayJson, ScriptedChatModel, UnscriptedCall
@@ -100,3 +101,36 @@ def test_structured_output_is_parsed_from_the_text() -> None:
 def test_two_models_share_no_state() -> None:
     first, second = (ScriptedChatModel.in_order(Say(text="a")) for _ in range(2))
     assert first.invoke("x").content == second.invoke("x").content == "a"
+
+
+async def test_a_stream_says_the_same_in_pieces() -> None:
+    replies = (
+        Say(text="one two"),
+        CallTools(calls=(("search", {"q": "x"}), ("read", "{broken")), ids=("a",)),
+    )
+    whole, streamed = (ScriptedChatModel.in_order(*replies) for _ in range(2))
+    for _ in replies:
+        answer = await whole.ainvoke("go")
+        pieces = [piece async for piece in streamed.astream("go")]
+        total = pieces[0]
+        for piece in pieces[1:]:
+            total = total + piece
+        assert total.content == answer.content
+        assert total.usage_metadata == answer.usage_metadata
+        assert total.response_metadata["finish_reason"] == "stop"
+        assert isinstance(total, AIMessageChunk)
+        calls = [(call["name"], json.dumps(call["args"]), call["id"]) for call in answer.tool_calls]
+        invalid = [(call["name"], call["args"], call["id"]) for call in answer.invalid_tool_calls]
+        assert [(c["name"], c["args"], c["id"]) for c in total.tool_call_chunks] == calls + invalid
+    assert [c["id"] for c in total.tool_call_chunks] == ["a", "call-2"]
+    assert streamed.requests == whole.requests
+
+
+async def test_a_stream_may_break_in_the_middle() -> None:
+    model = ScriptedChatModel.in_order(Fail(error=ConnectionResetError("reset"), after="half"))
+    pieces: list[str] = []
+    stream = model.astream("go")
+    pieces.append(str((await anext(stream)).text))
+    with pytest.raises(ConnectionResetError):
+        await anext(stream)
+    assert pieces == ["half"]
