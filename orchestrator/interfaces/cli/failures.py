@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
+from agents.models.errors import ChatUnavailable, MissingKey, ProviderNotInstalled
 from agents.planning.embedded import EmptyGoal
 from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound, FolderUnreadable
 from agents.roster import UnknownAgent
@@ -197,6 +198,10 @@ def kind_of(error: BaseException) -> ErrorKind | None:
             return "not_found"
         case InvalidProposal() | EditError():
             return "invalid"
+        case MissingKey() | ProviderNotInstalled():
+            return "unavailable"
+        case ChatUnavailable():
+            return "usage"
         case (
             SourcesMissing()
             | NoNotes()
@@ -236,7 +241,7 @@ def _code(error: BaseException) -> str:
     for family, code in _CODES.items():
         if isinstance(error, family):
             return code
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError) and not isinstance(error, ProviderNotInstalled):
         return "package_missing"
     return str(getattr(error, "code", "error"))
 

