@@ -23,7 +23,6 @@ from agents.workers.model_loop import ModelLoop
 from agents.workers.ports import WorkFailed
 from graphs.contract import Limits
 from graphs.plan import NodeId
-from masks.domains import DomainId
 from tests.agents.workers.model_loop.stage import (
     COST,
     GIVES_UP,
@@ -400,13 +399,40 @@ class Changing:
     call_model = property(lambda self: self._inner.call_model)
 
 
-async def test_inside_a_band_a_higher_value_moves_a_domain_forward(folder: Path) -> None:
-    """Semantics 1: the place of a field's excerpts never falls while its mask value rises."""
-    places = []
-    for value in range(31, 71, 3):
-        given = order(path=2, mask={DATABASES: 50, SECURITY: value, DomainId("life.food"): 0})
-        _, broker = await run(folder, given, calls(GOOD))
-        keys = [line for line in broker.told(0).splitlines() if line.startswith("[E")]
-        places.append(next(i for i, line in enumerate(keys) if "locks.md" in line))
+@pytest.mark.parametrize(("values", "path"), [(range(71, 101, 7), 1), (range(31, 71, 9), 2)])
+async def test_inside_a_band_every_step_of_the_gradient_moves_what_the_model_is_given(
+    tmp_path: Path, values: range, path: int
+) -> None:
+    """Semantics 1: with a higher mask value a field's excerpts are no smaller a share of what fits, and a larger one in
+    the end; the field stands no later in the rules.
+    """
+    for name, price in (("db.md", "40 MB"), ("locks.md", "9 coins")):
+        rooms = (
+            f"# Room {room}\n\n"
+            + " ".join(
+                f"The index of shelf {shelf} in room {room} costs {price}{LONG}." for shelf in range(4)
+            )
+            for room in range(12)
+        )
+        (tmp_path / name).write_text("\n\n".join(rooms), encoding="utf-8")
+    questions = [f"What does the index of shelf 1 in room {room} cost?" for room in range(6)]
+    shares, places = [], []
+    middle = values[len(values) // 2]
+    for value in values:
+        given = order(
+            {"questions": questions},
+            path=path,
+            mask={DATABASES: value, SECURITY: middle},
+            limits=Limits(max_model_tokens=1_000),
+        )
+        gives_up = ending(complete=False, still_open=[{"question": n + 1, "why": "none"} for n in range(6)])
+        _, broker = await run(tmp_path, given, calls(gives_up))
+        heads = [line for line in broker.told(0).splitlines() if line.startswith("[E")]
+        shares.append(sum("db.md" in line for line in heads) / len(heads))
+        fields = [line for line in broker.told(0).splitlines() if line.startswith("- ")]
+        places.append(next(number for number, line in enumerate(fields) if f"({DATABASES})" in line))
+        assert any(one.how == "left_out" for one in broker.requests[0].dropped)
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
     assert places == sorted(places, reverse=True)
-    assert places[0] > places[-1]
+    assert (places[0], places[-1]) == (1, 0)
