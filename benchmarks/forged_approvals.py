@@ -44,7 +44,7 @@ from orchestrator.core.events import (
     RunCreated,
 )
 from orchestrator.core.going_back import ask_about_call
-from orchestrator.core.ids import ContentDigest, RunId
+from orchestrator.core.ids import ArtefactId, ContentDigest, RunId
 from orchestrator.core.proposal import digest_of, proposal_sha256
 from orchestrator.core.reducer import initial
 from orchestrator.core.requests import Answer
@@ -268,7 +268,9 @@ class _Forger:
             run=RUN,
             recorded=self.state.node(NodeId("n1")).calls,
             load=_nothing_kept,
-            keep=lambda _: (_ for _ in ()).throw(AssertionError("nothing is kept")),
+            keep=_keeps_nothing,
+            keep_bytes=_keeps_nothing,
+            allow_whole=lambda _: None,
             emit=lambda _: None,
             commit=self._commit,
             now=now.isoformat,
@@ -292,6 +294,10 @@ def _moved(words: Any, old: str, new: str) -> tuple[str, Any]:
 
 async def _at_once(perform: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
     return await perform()
+
+
+def _keeps_nothing(_: object) -> ArtefactId:
+    raise AssertionError("nothing is kept")
 
 
 async def _nothing_kept(_: object) -> Any:

@@ -35,6 +35,8 @@ class AttemptJob:
     """Hands an event over to be recorded, without waiting."""
     keep: Callable[[Any], ArtefactId]
     """Keeps a JSON value together with the next event."""
+    keep_bytes: Callable[[bytes], ArtefactId]
+    """Keeps bytes together with the next event."""
     commit: Callable[[CallCommitted], Awaitable[bool]]
     """Records the event and returns once it is in the store; `False` when the attempt has become obsolete."""
 

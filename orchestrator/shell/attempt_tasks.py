@@ -188,6 +188,7 @@ class AttemptTasks:
             previous_epoch=previous_epoch,
             emit=lambda body: self._report(Fact(body=body, cause=started)),
             keep=self._journal.keep,
+            keep_bytes=self._journal.keep_bytes,
             commit=lambda body: self._committed(body, started),
         )
 

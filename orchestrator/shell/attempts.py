@@ -58,6 +58,7 @@ from orchestrator.shell.failure_texts import (
     suppression_guard,
 )
 from orchestrator.shell.journal import JournalBroken
+from orchestrator.shell.kept_wholes import KeptWholes
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.model_calls import ModelCalls, ModelSurroundings
 from orchestrator.shell.outputs import Artefacts, OutputCache
@@ -108,6 +109,7 @@ class AttemptRunner:
         checks: CheckThreads,
         clock: Clock,
         models: ModelSurroundings | None = None,
+        wholes: KeptWholes | None = None,
     ) -> None:
         self._graph = graph
         self._threads = threads
@@ -121,6 +123,7 @@ class AttemptRunner:
         self._clock = clock
         self._models = models or ModelSurroundings()
         self._cache = ResultCache()
+        self._wholes = wholes or KeptWholes(artefacts)
         self._outputs = OutputCache(artefacts)
 
     async def run(self, job: AttemptJob) -> Rested:
@@ -267,6 +270,8 @@ class AttemptRunner:
                 recorded=node.calls,
                 load=self._load,
                 keep=job.keep,
+                keep_bytes=self._wholes.keeper(job.keep_bytes),
+                allow_whole=self._wholes.allow,
                 emit=job.emit,
                 commit=job.commit,
                 now=self._clock.now,

@@ -23,6 +23,7 @@ from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.gate import Ask, Deny, Mock, Pass
 from agents.tools.ports import EffectTool, Tool, VersionedTool
+from agents.tools.previews import bounded
 from graphs.contract import Limits
 from orchestrator.core.approvals import Standing
 from orchestrator.core.events import CallReturned
@@ -116,6 +117,8 @@ class RecordingBroker:
         before = self._spending.now()
         if recorded is not None:
             result = TOOL_RESULT.validate_python(await self._ledger.load(recorded))
+            if isinstance(result, ToolOk) and result.whole is not None:
+                self._ledger.allow_whole(result.whole)
             done = Effected(result=result, key="", performed=False)
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
@@ -248,7 +251,7 @@ class RecordingBroker:
         until = asyncio.timeout(min(timeout_s, left_s))
         try:
             async with until:
-                return _observed(name, await perform())
+                return _observed(name, await perform(), self._ledger.keep_bytes)
         except TimeoutError:
             if until.expired() and left_s < timeout_s:
                 raise deadline_reached(self._spending, self._limits.deadline_s) from None
@@ -314,11 +317,16 @@ class RecordingBroker:
         }
 
 
-def _observed(name: str, result: object) -> ToolResult:
-    """The result of a tool, if it has the shape of one and a form as JSON."""
+def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) -> ToolResult:
+    """The result of a tool, if it has the shape of one and a form as JSON.
+
+    Of a large one a preview, and the whole by its digest, stored once: before anything else makes a copy of it.
+    """
     try:
         if not isinstance(result, ToolOk | ToolError):
             raise TypeError(f"a {type(result).__name__}")
+        if isinstance(result, ToolOk) and result.whole is None:
+            result = bounded(result, keep)
         TOOL_RESULT.dump_python(result, mode="json", warnings="error")
         if isinstance(result, ToolOk):
             # As JSON writes it, not pydantic: that would record NaN as null, and a resumed attempt would read that.

@@ -9,6 +9,7 @@ from agents.tools.contract import ToolCall, ToolOk, ToolResult
 from agents.tools.gate import Ask, Decision, GateRules, Mock, judge_call
 from agents.tools.known_texts import KnownTexts
 from agents.tools.ports import SometimesUnavailable, Tool
+from agents.tools.previews import READ_RESULT
 from agents.tools.taint import argument_origins
 from agents.workers.ports import WorkOrder
 from orchestrator.core.proposal import Proposal, base_agent
@@ -61,7 +62,8 @@ def call_gate(
     """Return the gate of an attempt: granted is what the approved proposal grants, asked what the contract asks for."""
     contract = proposal.contract
     rules = GateRules(
-        granted=frozenset(proposal.grants.get(base_agent(order.agent.id), ())),
+        # Reading on in a result that it was shown is part of every grant.
+        granted=frozenset({READ_RESULT.name, *proposal.grants.get(base_agent(order.agent.id), ())}),
         profile=proposal.profile,
         forbidden=contract.forbidden,
         approval_required=contract.approval_required,

@@ -24,6 +24,10 @@ class CallLedger:
     """Returns an artefact's JSON value."""
     keep: Callable[[Any], ArtefactId]
     """Keeps a JSON value and returns its id."""
+    keep_bytes: Callable[[bytes], ArtefactId]
+    """Keeps bytes and returns their id."""
+    allow_whole: Callable[[str], None]
+    """Lets an agent read on in a large result that was recorded before."""
     emit: Callable[[CallReturned | CallStreamed], None]
     """Hands an event over to be recorded."""
     commit: Callable[[CallCommitted], Awaitable[bool]]

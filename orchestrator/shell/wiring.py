@@ -24,6 +24,7 @@ from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
 from agents.retrieval.reading import read_folder
 from agents.spec import AgentSpec
 from agents.tools.ports import Tool
+from agents.tools.previews import READ_RESULT, ReadResult
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.model import ModelWorker
 from agents.workers.ports import Worker
@@ -45,6 +46,7 @@ from orchestrator.shell.domains_file import registry_in
 from orchestrator.shell.engine import Engine, Engines
 from orchestrator.shell.executor import RunExecutor
 from orchestrator.shell.journal import Journal
+from orchestrator.shell.kept_wholes import KeptWholes
 from orchestrator.shell.leak_scan import LeakScanner
 from orchestrator.shell.material import label_of, note_tools
 from orchestrator.shell.memory_file import MemoryFile
@@ -187,13 +189,19 @@ class Workshop:
     def executor(self, engine: Engine, journal: Journal, folder: Path | None) -> RunExecutor:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
-        tools: dict[str, Tool] = {**(note_tools(library) if library is not None else {}), **self.extra_tools}
+        wholes = KeptWholes(self.store)
+        tools: dict[str, Tool] = {
+            **(note_tools(library) if library is not None else {}),
+            READ_RESULT.name: ReadResult(wholes.load),
+            **self.extra_tools,
+        }
         runner = AttemptRunner(
             graph=build_attempt_graph(),
             threads=AttemptCheckpoints(
                 StoreCheckpointer(engine.writer), journal.ride, channel=RESULT_CHANNEL
             ),
             artefacts=self.store,
+            wholes=wholes,
             worker_for=self.worker_for or self._worker,
             chat_for=self.chat_for,
             tools=tools,

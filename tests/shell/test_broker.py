@@ -76,6 +76,8 @@ class Rig:
                 recorded=recorded,
                 load=self._load,
                 keep=self._keep,
+                keep_bytes=lambda content: self._keep(content.decode()),
+                allow_whole=lambda _: None,
                 emit=self._emit,
                 commit=self._commit,
                 now=self.clock.now,
