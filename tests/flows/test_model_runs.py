@@ -231,10 +231,12 @@ async def test_a_loop_that_is_killed_after_any_call_goes_on_with_the_same_calls(
     if crashed_after < len(expected):
         with pytest.raises(Crash):
             await stage.execute(run, listeners=[crash_at(this_one)])
-    asked = len(model.requests)
-    again, second = thinking(notes, *STEPS[asked:], store=store)
+    # An answer that was under way and is in no log is asked for again, and no other.
+    answered = sum(body.call == "model" for body in stage.bodies(run, CallReturned))
+    assert len(model.requests) - answered in (0, 1)
+    again, second = thinking(notes, *STEPS[answered:], store=store)
     done = await again.execute(run)
-    assert (done.status, asked + len(second.requests)) == ("completed", len(STEPS))
+    assert (done.status, answered + len(second.requests)) == ("completed", len(STEPS))
     made = again.bodies(run, CallReturned)
     assert [(b.step, b.index, b.arguments_digest) for b in made] == [
         (b.step, b.index, b.arguments_digest) for b in expected
