@@ -22,10 +22,12 @@ from agents.retrieval.library import NotesLibrary
 from agents.retrieval.reading import Skip, SkipReason
 from agents.roster import Roster
 from agents.spec import AgentSpec, ModelPolicy
+from agents.tools.contract import Profile
 from graphs.contract import Goal, Lang, Limits, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.bands import DEFAULT_THRESHOLDS, Thresholds
 from orchestrator.core.events import EVENT_SCHEMA
+from orchestrator.core.profiles import limits_in
 from orchestrator.core.proposal import Candidate, Envelope, Proposal
 from orchestrator.shell.wiring import Workshop
 
@@ -58,6 +60,8 @@ class ProposalOptions:
     """Agents to choose from; empty: agents are designed for the plan."""
     policy: ModelPolicy | None = None
     """What designed agents think with; `None`: the embedded default."""
+    profile: Profile = "production"
+    """What the run is for: see `orchestrator.core.profiles`."""
 
 
 def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Proposal:
@@ -137,7 +141,9 @@ def _material(shop: Workshop, goal: Goal) -> _Material:
 
 def _plan_options(options: ProposalOptions) -> PlanOptions:
     return PlanOptions(
-        allow_unresolved=options.allow_unresolved, forbidden=options.forbidden, limits=options.limits
+        allow_unresolved=options.allow_unresolved,
+        forbidden=options.forbidden,
+        limits=limits_in(options.profile, options.limits or Limits()),
     )
 
 
@@ -155,6 +161,7 @@ def _proposal(
         assignment=designed.assignment,
         thresholds=options.thresholds,
         grants=designed.grants,
+        profile=options.profile,
         envelope=Envelope(),
         mask_origins=designed.mask_origins,
         candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),

@@ -33,6 +33,7 @@ Forbid = Annotated[
 ]
 File = Annotated[str | None, typer.Option("--from", metavar="FILE")]
 Entry = Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_memories)]
+Profile = Annotated[str, typer.Option("--profile", metavar="NAME")]
 DryRun = Annotated[bool, typer.Option("--dry-run")]
 
 
@@ -93,6 +94,7 @@ def plan(
     allow_unresolved: Unresolved = False,
     forbid: Forbid = None,
     file: File = None,
+    profile: Profile = "",
 ) -> int:
     _begin(context)
     from orchestrator.interfaces.cli.bodies.running import plan
@@ -104,6 +106,7 @@ def plan(
         allow_unresolved=allow_unresolved,
         forbid=tuple(forbid or ()),
         file=file,
+        profile=profile,
     )
     return perform(context, lambda session: plan(session, draft))
 
@@ -148,6 +151,7 @@ def run(
     sources: Sources = None,
     allow_unresolved: Unresolved = False,
     forbid: Forbid = None,
+    profile: Profile = "",
     approve: Annotated[bool, typer.Option("--approve")] = False,
     again: Annotated[bool, typer.Option("--again")] = False,
 ) -> int:
@@ -161,6 +165,7 @@ def run(
         allow_unresolved=allow_unresolved,
         forbid=tuple(forbid or ()),
         file=None,
+        profile=profile,
     )
     return perform(context, lambda session: run(session, draft, approve=approve, again=again))
 

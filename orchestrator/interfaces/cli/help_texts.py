@@ -41,6 +41,12 @@ _FORBID: Final[Both] = (
     "knowledge domain that no agent may use (id, name or alias); may be repeated",
     "任何 agent 都不得使用的知识域（标识、名称或别名）；可重复给出",
 )
+_PROFILE: Final[Both] = (
+    "debug, evaluate or production: whether changes are refused, pretended or made after your approval; else "
+    "MASKGRAD_PROFILE, else production",
+    "debug、evaluate 或 production：改动被拒绝、只作模拟，或经您批准后执行；缺省为 MASKGRAD_PROFILE，"
+    "再缺省为 production",
+)
 _DRY_RUN: Final[Both] = (
     "show changes and consequences, save nothing",
     "只显示改动与影响，不保存",
@@ -82,6 +88,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "sources": _SOURCES,
             "allow_unresolved": _UNRESOLVED,
             "forbid": _FORBID,
+            "profile": _PROFILE,
             "file": ("YAML file with a proposal to take over", "要采用的方案 YAML 文件"),
         },
     ),
@@ -161,6 +168,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "sources": _SOURCES,
             "allow_unresolved": _UNRESOLVED,
             "forbid": _FORBID,
+            "profile": _PROFILE,
             "approve": (
                 "approve the proposal as it is drafted, without showing it first",
                 "直接批准起草出的方案，不先展示",

@@ -12,6 +12,7 @@ from masks.bands import Band, Thresholds, band, format_mask_value
 from masks.design import MaskOriginKind, render_origin
 from masks.domains import DomainId, DomainRegistry
 from masks.gradient import extension_target
+from orchestrator.core import profiles
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal
 from orchestrator.shell.editing.checks import ProposalFindings
 from orchestrator.shell.editing.consequences import estimate
@@ -55,6 +56,7 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "limits of one attempt: {actions} actions, {tools} tool calls, {seconds:g} s",
         "zh": "每次尝试的限额：{actions} 次动作，{tools} 次工具调用，{seconds:g} 秒",
     },
+    "profile": {"en": "profile {}", "zh": "运行配置，{}"},
     "needs": {"en": "needs: {}", "zh": "需要：{}"},
     "domains": {"en": "domains: {}", "zh": "知识域：{}"},
     "relevance": {"en": "relevance {}", "zh": "相关度 {}"},
@@ -179,6 +181,7 @@ def _contract(proposal: Proposal, lang: Lang) -> Iterator[str]:
     yield _WORDS["limits"][lang].format(
         actions=limits.max_actions, tools=limits.max_tool_calls, seconds=limits.deadline_s
     )
+    yield _say("profile", lang, profiles.WORDS[proposal.profile][lang])
 
 
 def _plan(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterator[str]:

@@ -8,11 +8,12 @@ from pathlib import Path
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import InvalidProposal, SourcesMissing
+from orchestrator.core.profiles import limits_in
 from orchestrator.core.proposal import Proposal
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
-from orchestrator.interfaces.cli.bodies.starting import Draft
+from orchestrator.interfaces.cli.bodies.starting import Draft, profile_of
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import goal_of, revise, submit
 from orchestrator.shell.editing.changes import changes_between
@@ -30,7 +31,7 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     """
     if draft.file is not None:
         return _from_file(session, draft)
-    options = _options(draft, session.registry)
+    options = replace(_options(draft, session.registry), profile=profile_of(session, draft))
     return _submit(session, draft, options)
 
 
@@ -45,20 +46,21 @@ def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunStat
 def _from_file(session: Session, draft: Draft) -> RunState:
     assert draft.file is not None, "called for a file"
     text = read_text(draft.file)
+    options = ProposalOptions(profile=profile_of(session, draft))
     try:
         goal = goal_of_document(text)
         shop = session.shop()
-        edited = from_document(
-            text, draft_proposal(shop, goal, ProposalOptions()), shop.registry, rebase=True
-        )
+        edited = from_document(text, draft_proposal(shop, goal, options), shop.registry, rebase=True)
     except InvalidProposal as error:
         raise InvalidProposal(error.problems, of_file=True) from error
     if not goal.sources and _searches(edited):
         raise SourcesMissing
-    state = submit(shop, goal.text, sources=[Path(folder) for folder in goal.sources], lang=goal.lang)
+    folders = [Path(folder) for folder in goal.sources]
+    state = submit(shop, goal.text, sources=folders, lang=goal.lang, options=options)
     drafted = proposal_of(state)
     # The run's goal names its folders as absolute paths; the file may not.
-    edited = replace(edited, goal=drafted.goal)
+    limits = limits_in(edited.profile, edited.contract.limits)
+    edited = replace(edited, goal=drafted.goal, contract=replace(edited.contract, limits=limits))
     changes = changes_between(drafted, edited, shop.registry, goal.lang)
     return revise(shop, state.run, edited, changes) if changes else state
 

@@ -15,6 +15,7 @@ from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.run import execute
 from orchestrator.shell.journal import Listener
+from orchestrator.shell.run_log import run_log
 from orchestrator.shell.telemetry import run_spans
 
 
@@ -51,9 +52,12 @@ def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
     async def stoppable() -> RunState:
         stop = asyncio.Event()
         with stopping_on_signals(stop, said, lambda: display.__exit__(None, None, None)):
-            return await execute(shop, run, listeners=[_harmless(show), *spans], stop=stop)
+            return await execute(shop, run, listeners=[_harmless(show), *spans, *log], stop=stop)
 
-    with run_spans(session.settings, warn=session.talk) as spans:
+    with (
+        run_spans(session.settings, warn=session.talk) as spans,
+        run_log(session.settings, run, warn=session.talk) as log,
+    ):
         return asyncio.run(stoppable())
 
 

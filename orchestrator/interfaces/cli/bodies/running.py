@@ -212,6 +212,7 @@ def _refuse_draft_options(draft: Draft) -> None:
             ("--sources", draft.sources),
             ("--allow-unresolved", draft.allow_unresolved),
             ("--forbid", draft.forbid),
+            ("--profile", draft.profile),
         )
         if value
     ]

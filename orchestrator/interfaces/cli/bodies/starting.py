@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from agents.retrieval.reading import require_folder
+from agents.tools.contract import Profile
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
@@ -24,6 +25,7 @@ from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.settings import profile_named
 from orchestrator.shell.store.errors import RunBusy
 from orchestrator.shell.store.holders import this_process
 
@@ -40,6 +42,8 @@ class Draft:
     allow_unresolved: bool
     forbid: tuple[str, ...]
     file: str | None
+    profile: str = ""
+    """Empty: as the settings say."""
 
 
 def draft_run(session: Session, draft: Draft) -> RunState:
@@ -79,6 +83,7 @@ def execute_shown(session: Session, run: RunId) -> Result:
 
 def _refuse(session: Session, draft: Draft) -> None:
     """Refuse at once what needs nothing heavy to be refused."""
+    profile_of(session, draft)
     if draft.file is not None:
         _refuse_beside_file(draft)
         read_text(draft.file)
@@ -90,6 +95,11 @@ def _refuse(session: Session, draft: Draft) -> None:
         session.registry.resolve(domain)
     for folder in draft.sources if len(draft.sources) == 1 else ():
         require_folder(Path(folder).expanduser().resolve())
+
+
+def profile_of(session: Session, draft: Draft) -> Profile:
+    """Return the profile that a draft is for; raises `InvalidSetting` for one that does not exist."""
+    return profile_named(draft.profile, "--profile") if draft.profile else session.settings.profile
 
 
 def _refuse_beside_file(draft: Draft) -> None:
