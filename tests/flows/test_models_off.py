@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.models.langchain import LangChainChat
-from agents.models.scripted import Fail, Messages, Reply, Rule, Say, SayJson, ScriptedChatModel
+from agents.models.scripted import CallTools, Fail, Messages, Reply, Rule, Say, ScriptedChatModel
 from agents.spec import ModelPolicy
 from graphs.contract import Criterion, PortSpec, TaskContract
 from orchestrator.core.errors import ModelUnavailable
@@ -23,7 +23,12 @@ from tests.flows.stage import ROWS, STARTED, NoteFolder, Stage, set_stage, writt
 
 ROWS_ASKED = "How many rows does the database keep?"
 START_ASKED = "When was the database started?"
-ANSWER = SayJson(data={"claims": [{"statement": ROWS, "excerpts": ["E1"], "question": 1}], "complete": True})
+FINISHED = {
+    "claims": [{"statement": ROWS, "excerpts": ["E1"], "question": 1}],
+    "complete": True,
+    "open_questions": [],
+}
+ANSWER = CallTools(calls=(("finish", FINISHED),))
 
 
 @pytest.fixture

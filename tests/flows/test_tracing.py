@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from agents.models.langchain import LangChainChat
-from agents.models.scripted import Fail, Reply, SayJson, ScriptedChatModel
+from agents.models.scripted import CallTools, Fail, Reply, ScriptedChatModel
 from agents.spec import ModelPolicy
 from graphs.contract import Criterion, PortSpec, TaskContract
 from orchestrator.core.events import AttemptStarted, AttemptVerified, CallReturned
@@ -28,7 +28,12 @@ from tests.flows.stage import NOTES, ROWS, Stage, set_stage, written
 
 QUESTION = "How many rows does the database keep?"
 GOAL = "Tell me how many rows there are, for Wendelsby."
-ANSWER = SayJson(data={"claims": [{"statement": ROWS, "excerpts": ["E1"], "question": 1}], "complete": True})
+FINISHED = {
+    "claims": [{"statement": ROWS, "excerpts": ["E1"], "question": 1}],
+    "complete": True,
+    "open_questions": [],
+}
+ANSWER = CallTools(calls=(("finish", FINISHED),))
 
 
 def draft() -> Proposal:
