@@ -57,6 +57,8 @@ class PathGate:
 
     folders: Mapping[str, Path]
     """Allowed folders by the name that paths begin with. With one folder, paths begin inside it."""
+    prefixed: bool = False
+    """Paths begin with the folder's name also when there is one folder only."""
     hidden: frozenset[str] = frozenset()
     """Names that are treated as absent, at any depth."""
     _roots: dict[str, str] = field(default_factory=dict)
@@ -74,7 +76,7 @@ class PathGate:
                 return os.fdopen(open_in(parent, name, given), "rb")
         except PathRefused as refused:
             return refused.refused
-        except OSError as error:
+        except (OSError, UnicodeEncodeError) as error:
             return of_system(given, error)
 
     def entries(self, given: str) -> tuple[FolderEntry, ...] | Refused:
@@ -83,7 +85,7 @@ class PathGate:
         `.` is the allowed folder, or the list of them when there are several.
         """
         try:
-            if len(self.folders) > 1 and components_of(given) == ():
+            if self._named and components_of(given) == ():
                 return tuple(
                     FolderEntry(name=name, kind="folder", size=0, modified_ns=0)
                     for name in sorted(self.folders)
@@ -93,7 +95,7 @@ class PathGate:
                 return tuple(sorted(self._listed(descriptor), key=lambda entry: look_of(entry.name)))
         except PathRefused as refused:
             return refused.refused
-        except OSError as error:
+        except (OSError, UnicodeEncodeError) as error:
             return of_system(given, error)
 
     def parts_of(self, given: str) -> tuple[str, ...] | Refused:
@@ -133,7 +135,7 @@ class PathGate:
             raise PathRefused(names)
         if given.startswith("/"):
             return self._below(given, names)
-        if len(self.folders) == 1:
+        if not self._named:
             return next(iter(self.folders)), names
         by_look = {look_of(name): name for name in self.folders}
         root = by_look.get(look_of(names[0])) if names else None
@@ -148,9 +150,13 @@ class PathGate:
                 return root, names[len(above) :]
         raise PathRefused(self._outside(given))
 
+    @property
+    def _named(self) -> bool:
+        return self.prefixed or len(self.folders) != 1
+
     def _outside(self, given: str) -> Refused:
         names = ", ".join(shown(name) for name in sorted(self.folders)) or "none"
-        if len(self.folders) == 1:
+        if not self._named:
             accepted = "a path inside the folder, without a leading '/'"
         else:
             accepted = f"a path that begins with one of the folders: {names}"
@@ -262,8 +268,14 @@ def _exchanged(old: int, new: int) -> int:
     return new
 
 
-def of_system(given: str, error: OSError) -> Refused:
+def of_system(given: str, error: OSError | UnicodeEncodeError) -> Refused:
     """Return what the system's `error` means for `given`."""
+    if isinstance(error, UnicodeEncodeError):
+        # Under a locale other than UTF-8, names of files are written in its encoding.
+        message = (
+            f"path {shown(given)} can't be a name here: names are in {error.encoding}. Set PYTHONUTF8=1."
+        )
+        return Refused("INVALID_PATH", message)
     match error.errno:
         case errno.ENOENT:
             return _not_found(given)

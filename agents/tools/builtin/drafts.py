@@ -163,14 +163,18 @@ class DraftsFolder:
     """The folder of drafts and the records of what was written there; shared by its three tools."""
 
     path: Path
+    name: str = "drafts"
+    prefixed: bool = False
+    """Paths begin with `name`, as those of other folders do beside it."""
     gate: PathGate = field(init=False)
     """Of the folder; the records are no files of it."""
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "gate", PathGate(folders={"drafts": self.path}, hidden=frozenset({UNDO_FOLDER}))
+        gate = PathGate(
+            folders={self.name: self.path}, prefixed=self.prefixed, hidden=frozenset({UNDO_FOLDER})
         )
+        object.__setattr__(self, "gate", gate)
 
     def write(self, path: str, content: bytes, key: str, replaces: str | None) -> ToolResult:
         """Write once for `key`: a new file, or over the file whose digest is `replaces`."""
@@ -351,10 +355,15 @@ class UndoTool:
         return _diff(current, None if old is None else text_of(old) or "", found.path)
 
 
-def draft_tools(folder: Path) -> tuple[WriteTool, WriteTool, UndoTool]:
-    """Return the three tools over the drafts in `folder`, which is made if it is not there."""
+def draft_tools(
+    folder: Path, *, name: str = "drafts", prefixed: bool = False
+) -> tuple[WriteTool, WriteTool, UndoTool]:
+    """Return the three tools over the drafts in `folder`, which is made if it is not there.
+
+    Raises `OSError` when it can't be made.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    drafts = DraftsFolder(path=folder)
+    drafts = DraftsFolder(path=folder, name=name, prefixed=prefixed)
     return WriteTool(drafts, WRITE_DRAFT), WriteTool(drafts, OVERWRITE_DRAFT), UndoTool(drafts)
 
 
@@ -421,7 +430,7 @@ def _tried(path: str, act: Any) -> Any:
         return act()
     except PathRefused as refused:
         return _error(refused.refused.reason, refused.refused.message)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         found = of_system(path, error)
         return _error(found.reason, found.message)
 
