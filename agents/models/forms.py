@@ -10,11 +10,13 @@ from agents.models.contract import ModelRequest, ToolOffer
 from agents.models.failures import model_error, status_of
 from agents.models.outcomes import ANSWER_TOOL
 
-SchemaMode = Literal["prompt", "json_schema", "json_mode", "function_calling"]
+SchemaMode = Literal["prompt", "json_schema", "json_object_schema", "json_mode", "function_calling"]
 """How a model is told the schema of a structured answer; always in words, and in addition:
 
 - `prompt`: nothing; every model understands it.
 - `json_schema`: the schema in the request, where the provider enforces it.
+- `json_object_schema`: "some JSON object" in the request, with the schema beside it: llama.cpp's own form, where it is
+  enforced; other servers pass over the schema.
 - `json_mode`: "some JSON object" in the request.
 - `function_calling`: the schema as that of a tool which the model has to call.
 """
@@ -52,6 +54,7 @@ class Form(NamedTuple):
 _FORM_STATUS: Final = frozenset({400, 404, 422, 500, 501})
 """With which providers refuse a form: 404 is a router without a host for it, 500 a local server without templates."""
 
+_TOOL_OPTIONS: Final = ("jinja", "tool_choice", "'tools'")
 _TOOL_WORDS: Final = ("tool", "function call", "function_call")
 _SCHEMA_WORDS: Final = (
     "response_format",
@@ -91,7 +94,11 @@ def forms_of(
         if schema is None:
             forms.append(Form(None, tools))
             continue
-        free = ("json_schema", "json_mode") if tools == "native" and dialect == "openai" else ()
+        free = (
+            ("json_schema", "json_object_schema", "json_mode")
+            if tools == "native" and dialect == "openai"
+            else ()
+        )
         modes = [mode for mode in schema_modes if mode in free and _fits(mode, schema)]
         forms.extend(Form(mode, tools) for mode in (*modes, "prompt"))
     return tuple(forms)
@@ -108,8 +115,11 @@ def refused_part(error: Exception, form: Form) -> Literal["tools", "schema"] | N
     if status not in _FORM_STATUS or model_error(error).error_type == "overflow":
         return None
     told = str(error).casefold()
-    if status == 500 and "jinja" not in told:
-        return None
+    if status == 500:
+        # A fault of the server, unless it names the option.
+        if form.schema not in {None, "prompt"} and "response_format" in told:
+            return "schema"
+        return "tools" if form.tools == "native" and any(w in told for w in _TOOL_OPTIONS) else None
     if form.schema not in {None, "prompt"} and any(word in told for word in _SCHEMA_WORDS):
         return "schema"
     if form.tools == "native" and any(word in told for word in _TOOL_WORDS):
@@ -142,6 +152,8 @@ def schema_options(mode: SchemaMode | None, schema: Mapping[str, Any], dialect: 
         case "json_schema", _:
             described = {"name": "answer", "schema": dict(schema)}
             return _openai_format({"type": "json_schema", "json_schema": described})
+        case "json_object_schema", _:
+            return _openai_format({"type": "json_object", "schema": dict(schema)})
         case "json_mode", _:
             return _openai_format({"type": "json_object"})
         case _:

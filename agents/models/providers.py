@@ -140,7 +140,7 @@ def open_chat(
     return LangChainChat(
         client,
         name,
-        schema_modes=known.schema_modes,
+        schema_modes=_server_modes(known) if access.foreign else known.schema_modes,
         dialect=known.dialect,
         options=dict(options or {}),
         prices=prices.without_shipped() if access.foreign else prices,
@@ -155,6 +155,14 @@ def chat_of(
     if policy.kind != "model" or policy.model is None:
         return None
     return open_chat(policy.model, environ=environ, base_url=policy.base_url, prices=prices)
+
+
+def _server_modes(known: _Provider) -> tuple[SchemaMode, ...]:
+    """At another address anything may answer that has the provider's interface: llama.cpp's form is tried, too."""
+    modes = list(known.schema_modes)
+    if known.dialect == "openai" and "json_mode" in modes:
+        modes.insert(modes.index("json_mode"), "json_object_schema")
+    return tuple(modes)
 
 
 def _access(provider: str, known: _Provider, base_url: str | None, environ: Mapping[str, str]) -> _Access:

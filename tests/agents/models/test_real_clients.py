@@ -498,7 +498,7 @@ async def test_a_schema_is_told_in_the_providers_form() -> None:
 )
 async def test_a_form_that_is_refused_is_followed_by_the_next(words: str) -> None:
     refused, fine = openai_error(400, words), openai_answer('{"n": 1}')
-    async with fault_server(refused, refused, fine) as server:
+    async with fault_server(refused, refused, refused, fine) as server:
         one = chat(server, "openai")
         first = await one.complete(request(schema=SCHEMA))
         second = await one.complete(request(schema=SCHEMA))
@@ -506,12 +506,23 @@ async def test_a_form_that_is_refused_is_followed_by_the_next(words: str) -> Non
     assert (first.outcome, first.means, first.usage.requests) == (
         FinalAnswer(text='{"n": 1}', data={"n": 1}),
         "prompt",
-        3,
+        4,
     )
     assert (second.means, second.usage.requests) == ("prompt", 1)
     assert (other.means, other.usage.requests) == ("json_schema", 1)
     kinds = [asked.body.get("response_format", {}).get("type") for asked in server.asked]
-    assert kinds == ["json_schema", "json_object", None, None, "json_schema"]
+    assert kinds == ["json_schema", "json_object", "json_object", None, None, "json_schema"]
+
+
+async def test_a_local_server_that_breaks_at_a_form_is_asked_in_its_own() -> None:
+    """The server of llama-cpp-python answers with 500 to a form that it does not know."""
+    words = (
+        "1 validation error: {'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}"
+    )
+    async with fault_server(openai_error(500, words), openai_answer('{"n": 1}')) as server:
+        reply = await ask(server, "openai", request(schema=SCHEMA))
+    assert (reply.outcome, reply.means) == (FinalAnswer(text='{"n": 1}', data={"n": 1}), "json_object_schema")
+    assert server.asked[1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
 
 
 async def test_a_model_that_takes_no_tools_is_told_them_in_words() -> None:
