@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from agents.memory.ports import LongTermMemory
+from agents.models.contract import Usage
 from agents.planning.language import detect_language
+from agents.planning.ports import Planner
 from agents.retrieval.reading import NOTE_SUFFIXES
 from graphs.contract import Goal, Lang
 from orchestrator.core.errors import NoNotes, WrongState
@@ -47,7 +49,7 @@ from orchestrator.desk import (
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.lease_keeper import LeaseKeeper
-from orchestrator.shell.proposing import ProposalOptions, draft_proposal, versions_of
+from orchestrator.shell.proposing import ProposalOptions, draft_proposal, propose, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.remembering import remember_run
 from orchestrator.shell.runs import caught_up, create, load
@@ -71,6 +73,7 @@ __all__ = [
     "run_again",
     "state_of",
     "submit",
+    "submit_planned",
 ]
 
 _LOG: Final = logging.getLogger(__name__)
@@ -97,6 +100,28 @@ def submit(
     proposal = draft_proposal(shop, goal, options or ProposalOptions())
     searched_folder(proposal)
     return _create(shop, proposal)
+
+
+async def submit_planned(
+    shop: Workshop,
+    text: str,
+    planner: Planner,
+    *,
+    sources: Sequence[Path] = (),
+    lang: Lang | None = None,
+    options: ProposalOptions | None = None,
+) -> RunState:
+    """Draft a run as `submit` does, with a planner of your own, such as one that asks a chat model.
+
+    Raises as `submit` does; a planner's model that can't be reached leaves the embedded plan and a note in the review.
+    """
+    goal = goal_of(text, sources, lang)
+    folder = one_folder(goal)
+    if folder is not None:
+        await asyncio.to_thread(_refuse_without_notes, shop, folder)
+    proposed = await propose(shop, goal, options or ProposalOptions(), planner)
+    searched_folder(proposed.proposal)
+    return await asyncio.to_thread(_create, shop, proposed.proposal, usage=proposed.usage)
 
 
 def run_again(shop: Workshop, run: RunId) -> RunState:
@@ -270,7 +295,12 @@ def _refuse_without_notes(shop: Workshop, folder: Path) -> None:
         raise NoNotes(str(folder), NOTE_SUFFIXES, tuple(skip.path for skip in corpus.skipped))
 
 
-def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = None) -> RunState:
+def _create(
+    shop: Workshop,
+    proposal: Proposal,
+    forked_from: ForkPoint | None = None,
+    usage: tuple[Usage, ...] = (),
+) -> RunState:
     run = RunId(shop.ids.run())
     created = RunCreated(
         goal=proposal.goal.text,
@@ -280,7 +310,9 @@ def _create(shop: Workshop, proposal: Proposal, forked_from: ForkPoint | None = 
         versions=versions_of(shop),
         forked_from=forked_from,
     )
-    drafted = ProposalDrafted(proposal=proposal, sha256=proposal_sha256(proposal), author="planner")
+    drafted = ProposalDrafted(
+        proposal=proposal, sha256=proposal_sha256(proposal), author="planner", usage=usage
+    )
     return create(shop.store, shop.clock, run, proposal.goal.text, [created, drafted])
 
 

@@ -65,6 +65,8 @@ class ProposalDrafted:
     author: Literal["planner", "user"]
     changes: tuple[str, ...] = ()
     """What differs from the revision before, one line each."""
+    usage: tuple[Usage, ...] = ()
+    """Of the model calls that the plan cost, in order."""
     type: Literal["proposal.drafted"] = "proposal.drafted"
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from rpds import HashTrieMap
 
-from agents.models.contract import Usage
 from graphs.plan import NodeId
 from orchestrator.core.approvals import CallWord, CommittedCall
 from orchestrator.core.blockage import BlockageClass
@@ -39,7 +38,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.requests import CALL_CHOICES, AttemptRow, Request
 from orchestrator.core.rewinding import backtracked as rewound
-from orchestrator.core.state import Accepted, NodeState, NodeStatus, RunState, Spent, call_key
+from orchestrator.core.state import Accepted, NodeState, NodeStatus, RunState, call_key
 from orchestrator.core.transition import (
     ACTIVE,
     BrokenLog,
@@ -91,7 +90,7 @@ def called(state: RunState, body: CallReturned) -> RunState:
     """
     node = state.nodes.get(body.node)
     if body.usage is not None:
-        state = changed(state, spent=_with(state.spent, body.usage))
+        state = changed(state, spent=state.spent.plus(body.usage))
     if node is None:
         return state
     done = node.committed.get(body.key) if body.key else None
@@ -102,16 +101,6 @@ def called(state: RunState, body: CallReturned) -> RunState:
         key = call_key(body.step, body.index, body.arguments_digest)
         node = changed(node, calls=node.calls.insert(key, body.result))
     return with_node(state, node)
-
-
-def _with(spent: Spent, usage: Usage) -> Spent:
-    return Spent(
-        calls=spent.calls + 1,
-        input_tokens=spent.input_tokens + usage.input_tokens,
-        output_tokens=spent.output_tokens + usage.output_tokens,
-        cost_usd=spent.cost_usd + (usage.cost_usd or 0.0),
-        unpriced=spent.unpriced + (usage.cost_usd is None),
-    )
 
 
 def committed(state: RunState, body: CallCommitted) -> RunState:

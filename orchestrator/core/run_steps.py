@@ -37,7 +37,10 @@ def created(state: RunState, body: RunCreated) -> RunState:
 def drafted(state: RunState, body: ProposalDrafted) -> RunState:
     """Put a revision under review."""
     _check_status(state, body, "drafting", "reviewing")
-    return replace(state, proposal=body.proposal, sha256=body.sha256, status="reviewing")
+    spent = state.spent
+    for usage in body.usage:
+        spent = spent.plus(usage)
+    return replace(state, proposal=body.proposal, sha256=body.sha256, status="reviewing", spent=spent)
 
 
 def changes_requested(state: RunState, body: ChangesWereRequested) -> RunState:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from rpds import HashTrieMap, HashTrieSet
 
+from agents.models.contract import Usage
 from agents.results import WorkMode
 from agents.spec import AgentId, AgentSpec
 from agents.tools.contract import HeldCall
@@ -158,6 +159,16 @@ class Spent:
     """Of the calls whose price is known."""
     unpriced: int = 0
     """Calls whose price is unknown: with any, `cost_usd` is a lower bound."""
+
+    def plus(self, usage: Usage) -> Spent:
+        """Return it with one more call."""
+        return Spent(
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens + usage.input_tokens,
+            output_tokens=self.output_tokens + usage.output_tokens,
+            cost_usd=self.cost_usd + (usage.cost_usd or 0.0),
+            unpriced=self.unpriced + (usage.cost_usd is None),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

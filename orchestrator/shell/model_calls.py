@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from agents.broker import BudgetExhausted
-from agents.models.contract import ModelError, ModelReply, ModelRequest, Usage
+from agents.models.contract import ModelError, ModelReply, ModelRequest
 from agents.models.ports import ChatPort
+from agents.models.rate_limits import RateLimits
 from agents.spec import AgentSpec
 from graphs.contract import Limits
 from orchestrator.core.events import CallStreamed
@@ -28,25 +29,14 @@ def _nothing_off() -> bool:
     return False
 
 
-async def _at_once(tokens: int) -> None:
-    del tokens
-
-
-def _unpriced(usage: Usage) -> float | None:
-    del usage
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSurroundings:
     """What all model calls of a process share."""
 
     is_off: Callable[[], bool] = _nothing_off
     """Whether models are switched off: then none is asked (003 4.3, the switch of the last resort)."""
-    turn: Callable[[int], Awaitable[None]] = _at_once
-    """Returns when the provider's rate limits let a call of so many input tokens be made."""
-    price: Callable[[Usage], float | None] = _unpriced
-    """Returns the cost in USD of a usage; `None`: unknown."""
+    rates: RateLimits = field(default_factory=lambda: RateLimits({}))
+    """What the providers take in a minute, from all agents and runs together."""
 
 
 class ModelCalls:
@@ -93,7 +83,17 @@ class ModelCalls:
             used = input_tokens(reply, request)
         finally:
             spent.model_tokens += used - wanted
-        return replace(reply, usage=self._priced(reply.usage))
+        self._settle(reply, wanted, used)
+        return reply
+
+    def _settle(self, reply: ModelReply, wanted: int, used: int) -> None:
+        """Tell the rate limits what the call really took, and what the provider said of the next one."""
+        provider = self._agent.model_policy.provider
+        both = used + reply.usage.output_tokens
+        self._around.rates.settle(provider, reserved=wanted, used=both, requests=reply.usage.requests)
+        outcome = reply.outcome
+        if isinstance(outcome, ModelError) and outcome.error_type == "rate_limited" and outcome.retry_after_s:
+            self._around.rates.hold(provider, outcome.retry_after_s)
 
     async def _turn(self, tokens: int) -> None:
         """Wait for the provider's turn; waiting is no model time, and ends at the deadline."""
@@ -101,7 +101,7 @@ class ModelCalls:
         until = asyncio.timeout(left_s)
         try:
             async with until:
-                await self._around.turn(tokens)
+                await self._around.rates.admit(self._agent.model_policy.provider, tokens)
         except TimeoutError:
             if not until.expired():
                 raise
@@ -122,9 +122,6 @@ class ModelCalls:
                 raise deadline_reached(spent, limits.deadline_s) from None
             message = f"no answer within the {time_s:g} s of model time that were left"
             return ModelReply(outcome=ModelError(error_type="timeout", message=message, retryable=True))
-
-    def _priced(self, usage: Usage) -> Usage:
-        return usage if usage.cost_usd is not None else replace(usage, cost_usd=self._around.price(usage))
 
 
 class StreamedParts:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agents.assignment import rank_candidates
+from agents.models.contract import Usage
 from agents.planning.catalogue import NotesRanker, note_outlines
 from agents.planning.domains import DomainRanker, NoteOutline
 from agents.planning.embedded import PlannedGoal, PlanOptions, plan_goal
@@ -75,7 +76,16 @@ def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Prop
     return _proposal(shop, goal, options, material, planned)
 
 
-async def propose(shop: Workshop, goal: Goal, options: ProposalOptions, planner: Planner) -> Proposal:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """A proposal and what it cost."""
+
+    proposal: Proposal
+    usage: tuple[Usage, ...] = ()
+    """Of the planner's model calls, in order."""
+
+
+async def propose(shop: Workshop, goal: Goal, options: ProposalOptions, planner: Planner) -> Proposed:
     """Return revision 1 of the proposal for `goal` as `planner` plans it.
 
     Everything but intent, plan and notes is made as `draft_proposal` makes it: whoever plans, the roster, the masks,
@@ -86,7 +96,8 @@ async def propose(shop: Workshop, goal: Goal, options: ProposalOptions, planner:
     planned = await planner.plan(
         goal, shop.registry, material.rank, material.outlines, _plan_options(options)
     )
-    return await asyncio.to_thread(_proposal, shop, goal, options, material, planned)
+    proposal = await asyncio.to_thread(_proposal, shop, goal, options, material, planned)
+    return Proposed(proposal=proposal, usage=tuple(call.usage for call in planned.calls))
 
 
 def ranked_candidates(

@@ -7,6 +7,7 @@ importing this module still costs LangGraph's start-up.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from agents.evidence import Evidence
 from agents.memory.ports import LongTermMemory
 from agents.models.embedders import CachedEmbedder, UseEmbedder
 from agents.models.ports import ChatPort
+from agents.models.rate_limits import RateLimits
 from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
 from agents.retrieval.reading import read_folder
 from agents.spec import AgentSpec
@@ -39,6 +41,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.shell.attempt_graph import RESULT_CHANNEL, build_attempt_graph
 from orchestrator.shell.attempts import AttemptRunner
+from orchestrator.shell.chat_models import ChatModels
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.clock import RandomIds, SystemClock
 from orchestrator.shell.delivery import Delivery
@@ -113,6 +116,8 @@ class Workshop:
     worker_for: WorkerOf | None = None
     """Overrides the workers; `None`: the embedded ones, or a chat model where the agent's policy names one."""
     chat_for: ProviderOf = field(default=_no_chat)
+    chats: ChatModels | None = None
+    """Opens chat models by name, for planners; `None`: none can be opened."""
     extra_tools: Mapping[str, Tool] = field(default_factory=dict)
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
     verifier: Verifier | None = None
@@ -122,6 +127,7 @@ class Workshop:
     left_leases: dict[RunId, Lease] = field(default_factory=dict)
     """Leases of runs that ended here and that the store could not give up: `orchestrator.run.execute` tries again."""
     _labeller: DomainLabeller | None = None
+    _rate_limits: RateLimits | None = None
     _libraries: dict[Path, NotesLibrary] = field(default_factory=dict)
     _checks: CheckThreads = field(default_factory=CheckThreads)
     _engines: Engines = field(default_factory=Engines)
@@ -213,7 +219,7 @@ class Workshop:
             verifier=self.verifier or self._verifier(folder),
             checks=self._checks,
             clock=self.clock,
-            models=ModelSurroundings(is_off=self.models_are_off),
+            models=ModelSurroundings(is_off=self.models_are_off, rates=self._rates()),
         )
         return RunExecutor(
             journal=journal,
@@ -225,6 +231,14 @@ class Workshop:
             clock=self.clock,
             holder=self.holder,
         )
+
+    def _rates(self) -> RateLimits:
+        """What providers take in a minute, shared by all runs of the process."""
+        if self._rate_limits is None:
+            self._rate_limits = RateLimits(
+                self.settings.rate_limits, now=self.clock.monotonic, sleep=self.clock.sleep
+            )
+        return self._rate_limits
 
     def _new_engine(self) -> Engine:
         slots, caps = self.settings.max_in_flight, self.settings.provider_caps
@@ -257,7 +271,16 @@ def open_workshop(settings: Settings) -> Workshop:
     store = SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
     clock = SystemClock()
     memory = MemoryFile(settings.memory_path, clock.now)
-    return Workshop(settings=settings, store=store, registry=registry, clock=clock, memory=memory)
+    chats = ChatModels(os.environ, settings.home)
+    return Workshop(
+        settings=settings,
+        store=store,
+        registry=registry,
+        clock=clock,
+        memory=memory,
+        chats=chats,
+        chat_for=chats.of_agent,
+    )
 
 
 def _priorities(state: RunState) -> Mapping[NodeId, float]:

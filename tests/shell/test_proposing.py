@@ -58,7 +58,7 @@ async def test_a_models_plan_gets_roster_masks_and_grants_by_code(shop: Workshop
         ),
     )
     planner = ModelPlanner(LangChainChat(model, "scripted:model"))
-    proposal = await propose(shop, goal, ProposalOptions(), planner)
+    proposal = (await propose(shop, goal, ProposalOptions(), planner)).proposal
     assert [s.title for s in proposal.plan.subtasks] == ["Cost", "Distance", "Merge the answers", "Report"]
     assert check_proposal(proposal, shop.registry).errors == ()
     assert {tool for tools in proposal.grants.values() for tool in tools} == {"search_notes", "read_note"}
@@ -69,9 +69,11 @@ async def test_a_models_plan_gets_roster_masks_and_grants_by_code(shop: Workshop
 
 async def test_repairs_stand_first_among_the_notes(shop: Workshop, goal: Goal) -> None:
     model = ScriptedChatModel.in_order(*(Say(text="?") for _ in range(6)))
-    proposal = await propose(
+    proposed = await propose(
         shop, goal, ProposalOptions(), ModelPlanner(LangChainChat(model, "scripted:model"))
     )
+    proposal = proposed.proposal
+    assert len(proposed.usage) == len(model.requests)
     # Answers that were alike are told of once: of the reading of the goal and of the plan, asked again and given up.
     repaired = [note.startswith("Repaired: ") for note in proposal.notes]
     assert repaired == [True] * 4 + [False] * (len(repaired) - 4)

@@ -8,6 +8,7 @@ This, `commands` and `bodies.starting` are the only places that import our own m
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,10 +45,17 @@ def open_desk(settings: Settings, store: RunStore) -> Desk:
 
 def open_shop(settings: Settings, store: RunStore) -> Workshop:
     """Return a workshop on `store`."""
+    from orchestrator.shell.chat_models import ChatModels
     from orchestrator.shell.wiring import Workshop
 
+    chats = ChatModels(os.environ, settings.home)
     return Workshop(
-        settings=settings, store=store, registry=open_registry(settings), memory=open_memory(settings)
+        settings=settings,
+        store=store,
+        registry=open_registry(settings),
+        memory=open_memory(settings),
+        chats=chats,
+        chat_for=chats.of_agent,
     )
 
 
