@@ -34,7 +34,7 @@ async def test_the_embedded_planner_behind_the_port_gives_the_same_proposal(
 ) -> None:
     options = ProposalOptions(allow_unresolved=True)
     ported = await propose(shop, goal, options, EmbeddedPlanner())
-    assert proposal_sha256(ported) == proposal_sha256(draft_proposal(shop, goal, options))
+    assert proposal_sha256(ported.proposal) == proposal_sha256(draft_proposal(shop, goal, options))
 
 
 async def test_a_models_plan_gets_roster_masks_and_grants_by_code(shop: Workshop, goal: Goal) -> None:
