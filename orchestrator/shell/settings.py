@@ -31,6 +31,12 @@ PROVIDER_CAPS: Final = "MASKGRAD_PROVIDER_CAPS"
 """Environment variable: how many of them may think with a model of a provider, such as `ollama=2,openai=4`."""
 PROFILE: Final = "MASKGRAD_PROFILE"
 """Environment variable: `debug`, `evaluate` or `production`, what new proposals are drafted for; not set: the last."""
+MODEL: Final = "MASKGRAD_MODEL"
+"""Environment variable: the chat model that agents think with, such as `ollama:qwen3`; not set: none."""
+PLANNER_MODEL: Final = "MASKGRAD_PLANNER_MODEL"
+"""Environment variable: the chat model that plans; not set: that of the agents."""
+BASE_URL: Final = "MASKGRAD_BASE_URL"
+"""Environment variable: the address of their server; not set: the provider's own."""
 MODELS: Final = "MASKGRAD_MODELS"
 """Environment variable: `off` keeps this process from asking any chat model; not set or `on`: the switch in the data
 directory says (`maskgrad models`)."""
@@ -87,6 +93,12 @@ class Settings:
     """How large the run store may become; `None`: as large as its disk."""
     profile: Profile = "production"
     """What new proposals are drafted for, unless a command says otherwise."""
+    model: str = ""
+    """What agents of new proposals think with, `provider:model`; empty: no model."""
+    planner_model: str = ""
+    """What plans new goals; empty: what agents think with."""
+    base_url: str = ""
+    """Address of the server of both; empty: the provider's own."""
     models_off: bool = False
     """Whether this process asks no chat model, whatever the switch in the data directory says."""
     otel: bool = False
@@ -121,6 +133,9 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
         rate_limits=_rate_limits(environment.get(RATE_LIMITS, "")),
         store_bytes=_megabytes(environment.get(STORE_MB, "")),
         profile=profile_named(environment.get(PROFILE, ""), PROFILE),
+        model=environment.get(MODEL, "").strip(),
+        planner_model=environment.get(PLANNER_MODEL, "").strip(),
+        base_url=environment.get(BASE_URL, "").strip(),
         models_off=not _is_on(environment, MODELS, default=True),
         otel=_is_on(environment, OTEL, default=False),
         otel_content=_is_on(environment, OTEL_CONTENT, default=False),

@@ -33,6 +33,9 @@ Forbid = Annotated[
 ]
 File = Annotated[str | None, typer.Option("--from", metavar="FILE")]
 Entry = Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_memories)]
+Model = Annotated[str, typer.Option("--model", "-m", metavar="PROVIDER:MODEL")]
+PlannerModel = Annotated[str, typer.Option("--planner-model", metavar="PROVIDER:MODEL")]
+BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL")]
 Profile = Annotated[str, typer.Option("--profile", metavar="NAME")]
 DryRun = Annotated[bool, typer.Option("--dry-run")]
 
@@ -95,6 +98,9 @@ def plan(
     forbid: Forbid = None,
     file: File = None,
     profile: Profile = "",
+    model: Model = "",
+    planner_model: PlannerModel = "",
+    base_url: BaseUrl = "",
 ) -> int:
     _begin(context)
     from orchestrator.interfaces.cli.bodies.running import plan
@@ -107,6 +113,9 @@ def plan(
         forbid=tuple(forbid or ()),
         file=file,
         profile=profile,
+        model=model,
+        planner_model=planner_model,
+        base_url=base_url,
     )
     return perform(context, lambda session: plan(session, draft))
 
@@ -152,6 +161,9 @@ def run(
     allow_unresolved: Unresolved = False,
     forbid: Forbid = None,
     profile: Profile = "",
+    model: Model = "",
+    planner_model: PlannerModel = "",
+    base_url: BaseUrl = "",
     approve: Annotated[bool, typer.Option("--approve")] = False,
     again: Annotated[bool, typer.Option("--again")] = False,
 ) -> int:
@@ -166,6 +178,9 @@ def run(
         forbid=tuple(forbid or ()),
         file=None,
         profile=profile,
+        model=model,
+        planner_model=planner_model,
+        base_url=base_url,
     )
     return perform(context, lambda session: run(session, draft, approve=approve, again=again))
 

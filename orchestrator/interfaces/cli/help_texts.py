@@ -47,6 +47,18 @@ _PROFILE: Final[Both] = (
     "debug、evaluate 或 production：改动被拒绝、只作模拟，或经您批准后执行；缺省为 MASKGRAD_PROFILE，"
     "再缺省为 production",
 )
+_MODEL: Final[Both] = (
+    "chat model that agents think with, such as ollama:qwen3 or openai:gpt-5 (else MASKGRAD_MODEL); `embedded`: none",
+    "agent 使用的聊天模型，如 ollama:qwen3 或 openai:gpt-5（缺省为 MASKGRAD_MODEL）；`embedded` 表示不用模型",
+)
+_PLANNER_MODEL: Final[Both] = (
+    "chat model that plans (else MASKGRAD_PLANNER_MODEL, else that of the agents); `embedded`: planned by rules",
+    "负责规划的聊天模型（缺省为 MASKGRAD_PLANNER_MODEL，再缺省为 agent 所用）；`embedded` 表示按规则规划",
+)
+_BASE_URL: Final[Both] = (
+    "address of the models' server, if it is not the provider's own (else MASKGRAD_BASE_URL)",
+    "模型服务器的地址，非提供商自有时给出（缺省为 MASKGRAD_BASE_URL）",
+)
 _DRY_RUN: Final[Both] = (
     "show changes and consequences, save nothing",
     "只显示改动与影响，不保存",
@@ -89,6 +101,9 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "allow_unresolved": _UNRESOLVED,
             "forbid": _FORBID,
             "profile": _PROFILE,
+            "model": _MODEL,
+            "planner_model": _PLANNER_MODEL,
+            "base_url": _BASE_URL,
             "file": ("YAML file with a proposal to take over", "要采用的方案 YAML 文件"),
         },
     ),
@@ -169,6 +184,9 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "allow_unresolved": _UNRESOLVED,
             "forbid": _FORBID,
             "profile": _PROFILE,
+            "model": _MODEL,
+            "planner_model": _PLANNER_MODEL,
+            "base_url": _BASE_URL,
             "approve": (
                 "approve the proposal as it is drafted, without showing it first",
                 "直接批准起草出的方案，不先展示",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.documents import read_text
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
 from orchestrator.interfaces.cli.bodies.starting import Draft, profile_of
+from orchestrator.interfaces.cli.bodies.thinking import planner_of, policy_of
 from orchestrator.interfaces.cli.session import Session
-from orchestrator.run import goal_of, revise, submit
+from orchestrator.run import goal_of, revise, submit, submit_planned
 from orchestrator.shell.editing.changes import changes_between
 from orchestrator.shell.editing.document import from_document, goal_of_document
 from orchestrator.shell.proposing import ProposalOptions, draft_proposal
@@ -31,16 +33,21 @@ def draft_run(session: Session, draft: Draft) -> RunState:
     """
     if draft.file is not None:
         return _from_file(session, draft)
-    options = replace(_options(draft, session.registry), profile=profile_of(session, draft))
+    policy = policy_of(session, draft)
+    options = replace(_options(draft, session.registry), profile=profile_of(session, draft), policy=policy)
     return _submit(session, draft, options)
 
 
 def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunState:
     shop = session.shop()
+    planner = planner_of(session, shop, draft)
+    folders = [Path(folder) for folder in draft.sources]
+    if planner is not None:
+        return asyncio.run(submit_planned(shop, draft.goal, planner, sources=folders, options=options))
     if not draft.sources and _searches(draft_proposal(shop, goal_of(draft.goal, (), None), options)):
         # Found before a run exists: its goal could not be given a folder afterwards.
         raise SourcesMissing
-    return submit(shop, draft.goal, sources=[Path(folder) for folder in draft.sources], options=options)
+    return submit(shop, draft.goal, sources=folders, options=options)
 
 
 def _from_file(session: Session, draft: Draft) -> RunState:

@@ -213,6 +213,9 @@ def _refuse_draft_options(draft: Draft) -> None:
             ("--allow-unresolved", draft.allow_unresolved),
             ("--forbid", draft.forbid),
             ("--profile", draft.profile),
+            ("--model", draft.model),
+            ("--planner-model", draft.planner_model),
+            ("--base-url", draft.base_url),
         )
         if value
     ]

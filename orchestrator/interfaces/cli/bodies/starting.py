@@ -44,6 +44,12 @@ class Draft:
     file: str | None
     profile: str = ""
     """Empty: as the settings say."""
+    model: str = ""
+    """What agents think with, `provider:model` or `embedded`; empty: as the settings say."""
+    planner_model: str = ""
+    """What plans; empty: as the settings say, else what agents think with."""
+    base_url: str = ""
+    """Address of the server of both; empty: as the settings say."""
 
 
 def draft_run(session: Session, draft: Draft) -> RunState:
@@ -110,6 +116,9 @@ def _refuse_beside_file(draft: Draft) -> None:
             ("--sources", draft.sources),
             ("--allow-unresolved", draft.allow_unresolved),
             ("--forbid", draft.forbid),
+            ("--model", draft.model),
+            ("--planner-model", draft.planner_model),
+            ("--base-url", draft.base_url),
         )
         if value
     ]
