@@ -103,6 +103,11 @@ class Ambiguity:
     assumed: str
     """The reading that the proposal is built on until the user says otherwise."""
 
+    @property
+    def settled(self) -> bool:
+        """Whether the user has decided it: then one reading is left."""
+        return self.options == (self.assumed,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:

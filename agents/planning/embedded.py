@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from agents.operations import NOTES, REPORT, TABLE
+from agents.planning.clarifying import as_decided
 from agents.planning.clauses import without_article
 from agents.planning.compared import with_notes
 from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
@@ -29,7 +30,7 @@ from agents.planning.readings import (
 from agents.planning.repairs import PlanningCall, PlanRepair
 from agents.planning.templates import COMPUTING, draft_task
 from agents.planning.wording import TITLE_LENGTH, counted, listing, say, shorten
-from graphs.contract import Goal, Intent, Lang, Limits, TaskContract
+from graphs.contract import Ambiguity, Goal, Intent, Lang, Limits, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.domains import DomainId, DomainRegistry
 
@@ -72,6 +73,8 @@ class PlanOptions:
     """Further prohibitions: `domain:<id>` or words."""
     limits: Limits | None = None
     """Limits of every attempt; `None`: the research contract's."""
+    settled: tuple[Ambiguity, ...] = ()
+    """Points that the goal leaves open and the user has decided, in the order in which they were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +103,14 @@ def plan_goal(
 
     The plan of a goal that asks for something has no lint error. A text that asks for nothing ("thanks", blanks,
     emoji) gives an empty plan, a contract without demands and a note that says so. Raises `EmptyGoal` for an empty
-    text and `UnknownDomain` for an option `domain:<id>` that the registry does not know.
+    text, `UnknownDomain` for an option `domain:<id>` that the registry does not know, and what `as_decided` raises.
     """
     chosen = options or PlanOptions()
     if not goal.text:
         raise EmptyGoal(goal.text)
-    reading = with_notes(read_goal(goal.text), tuple(catalogue or ()))
+    reading = reading_of(goal, registry, tuple(catalogue or ()), chosen.settled)
     prohibitions = resolve_prohibitions((*reading.prohibitions, *chosen.forbidden), registry)
-    intent = state_intent(goal, reading, prohibitions)
+    intent = state_intent(goal, reading, prohibitions, chosen.settled)
     if not reading.tasks:
         return nothing_to_do(goal, intent)
     finder = DomainFinder(
@@ -125,6 +128,14 @@ def plan_goal(
     contract = contract_of(reading, prohibitions, chosen, draft)
     notes = (*draft.notes, *review_notes(goal, reading, prohibitions, finder, plan))
     return PlannedGoal(intent=intent, contract=contract, plan=plan, notes=tuple(dict.fromkeys(notes)))
+
+
+def reading_of(
+    goal: Goal, registry: DomainRegistry, outlines: Sequence[NoteOutline], settled: Sequence[Ambiguity]
+) -> Reading:
+    """Return how the code reads a goal, under the user's decisions; raises as `as_decided` does."""
+    reading = with_notes(read_goal(goal.text), tuple(outlines))
+    return as_decided(goal, reading, settled, registry)
 
 
 def nothing_to_do(goal: Goal, intent: Intent) -> PlannedGoal:

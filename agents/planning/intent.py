@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from itertools import count
+from typing import Final, Literal, assert_never
 
 from agents.planning.conditions import forbidden_subjects
 from agents.planning.readings import (
@@ -19,7 +20,7 @@ from agents.planning.readings import (
     Task,
     UnclearTask,
 )
-from agents.planning.wording import count, listing, say
+from agents.planning.wording import counted_noun, listing, say
 from graphs.contract import FORBIDDEN_DOMAIN_PREFIX, Ambiguity, Goal, Intent, Lang
 from masks.domains import DomainId, DomainRegistry
 from masks.errors import UnknownDomain
@@ -68,13 +69,39 @@ def resolve_prohibitions(texts: Sequence[str], registry: DomainRegistry) -> Proh
     return Prohibitions(domains=tuple(dict.fromkeys(domains)), words=tuple(dict.fromkeys(words)))
 
 
-def state_intent(goal: Goal, reading: Reading, prohibitions: Prohibitions) -> Intent:
-    """Return the intent that the review shows."""
+PointKind = Literal["sources", "task", "items", "aspects", "rows", "action", "forbidden"]
+"""What a goal can leave open.
+
+- `sources`: which notes are searched.
+- `task`: what is to be done with what it names.
+- `items`, `aspects`: what is compared, and on what.
+- `rows`: what gets a row of a table.
+- `action`: what becomes of an action in the world.
+- `forbidden`: which knowledge domain a prohibition means.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPoint:
+    """One thing that a goal leaves open."""
+
+    kind: PointKind
+    question: str
+    options: tuple[str, ...]
+    """Its readings; the first is assumed."""
+    subject: str = ""
+    """The words of the goal that it is about."""
+
+
+def state_intent(
+    goal: Goal, reading: Reading, prohibitions: Prohibitions, settled: Sequence[Ambiguity] = ()
+) -> Intent:
+    """Return the intent that the review shows; `settled` are points that the user has decided."""
     return Intent(
         objective=_objective(goal, reading),
         constraints=(*reading.constraints, *reading.prohibitions),
         assumptions=_assumptions(goal, reading),
-        ambiguities=_numbered(_ambiguities(goal, reading, prohibitions)),
+        ambiguities=_numbered(open_points(goal, reading, prohibitions), settled),
     )
 
 
@@ -92,7 +119,10 @@ def _aim(task: Task, lang: Lang) -> str:
     match task:
         case ResearchTask():
             return say(
-                "aim_research", lang, n=len(task.questions), questions=count(len(task.questions), "question")
+                "aim_research",
+                lang,
+                n=len(task.questions),
+                questions=counted_noun(len(task.questions), "question"),
             )
         case CompareTask():
             aim = say(
@@ -110,7 +140,7 @@ def _aim(task: Task, lang: Lang) -> str:
                     "aim_check",
                     lang,
                     n=len(task.statements),
-                    statements=count(len(task.statements), "statement"),
+                    statements=counted_noun(len(task.statements), "statement"),
                 )
             return say("aim_check_document", lang, text=task.document)
         case OutlineTask():
@@ -137,44 +167,49 @@ def _assumptions(goal: Goal, reading: Reading) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _ambiguities(
-    goal: Goal, reading: Reading, prohibitions: Prohibitions
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the open points, each with its readings; the first is assumed."""
-    lang = goal.lang
-    found: list[tuple[str, tuple[str, ...]]] = []
+def open_points(goal: Goal, reading: Reading, prohibitions: Prohibitions) -> tuple[OpenPoint, ...]:
+    """Return what the goal leaves open, in the order of its tasks."""
     if not reading.tasks:
-        return found
-    if not goal.sources:
-        found.append((say("ask_sources", lang), (say("ask_sources_1", lang), say("ask_sources_2", lang))))
+        return ()
+    lang = goal.lang
+    found = [_point("sources", lang)] if not goal.sources else []
     for task in reading.tasks:
-        if isinstance(task, UnclearTask) and task.comparison:
-            question = say("ask_items", lang, text=task.topic)
-            found.append((question, (say("ask_items_1", lang), say("ask_items_2", lang))))
-        elif isinstance(task, UnclearTask):
-            question = say("ask_task", lang, text=task.topic)
-            found.append((question, tuple(say(f"ask_task_{n}", lang) for n in (1, 2, 3))))
+        if isinstance(task, UnclearTask):
+            found.append(_point("items" if task.comparison else "task", lang, task.topic))
         elif isinstance(task, CompareTask) and task.assumed_aspects:
-            found.append(
-                (say("ask_aspects", lang), (listing(task.aspects, lang), say("ask_aspects_2", lang)))
-            )
+            found.append(_point("aspects", lang, best=listing(task.aspects, lang)))
         elif isinstance(task, ExtractTask) and not task.rows:
-            each = task.each or say("each_row", lang)
-            found.append((say("ask_rows", lang), (each, say("ask_rows_2", lang))))
-    for verb in reading.actions:
-        question = say("ask_action", lang, text=verb)
-        found.append((question, (say("ask_action_1", lang), say("ask_action_2", lang))))
-    for words in prohibitions.words:
-        if _NAMES_KNOWLEDGE.search(words):
-            question = say("ask_forbidden", lang, text=words)
-            found.append((question, (say("ask_forbidden_1", lang), say("ask_forbidden_2", lang))))
-    return found
+            found.append(_point("rows", lang, best=task.each or say("each_row", lang)))
+    found.extend(_point("action", lang, verb) for verb in reading.actions)
+    found.extend(
+        _point("forbidden", lang, words) for words in prohibitions.words if _NAMES_KNOWLEDGE.search(words)
+    )
+    return tuple(found)
 
 
-def _numbered(points: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Ambiguity, ...]:
-    return tuple(
-        Ambiguity(id=f"a{number}", question=question, options=options, assumed=options[0])
-        for number, (question, options) in enumerate(points, 1)
+def _point(kind: PointKind, lang: Lang, subject: str = "", best: str = "") -> OpenPoint:
+    number = 3 if kind == "task" else 2
+    options = [say(f"ask_{kind}_{n}", lang) for n in range(2 if best else 1, number + 1)]
+    return OpenPoint(
+        kind=kind,
+        question=say(f"ask_{kind}", lang, text=subject),
+        options=((best,) if best else ()) + tuple(options),
+        subject=subject,
+    )
+
+
+def _numbered(points: Sequence[OpenPoint], settled: Sequence[Ambiguity]) -> tuple[Ambiguity, ...]:
+    """Return what is settled as it is, then the open points under ids that are free."""
+    decided = {ambiguity.question for ambiguity in settled}
+    taken = {ambiguity.id for ambiguity in settled}
+    free = (name for name in (f"a{number}" for number in count(1)) if name not in taken)
+    return (
+        *settled,
+        *(
+            Ambiguity(id=next(free), question=p.question, options=p.options, assumed=p.options[0])
+            for p in points
+            if p.question not in decided
+        ),
     )
 
 

@@ -208,10 +208,10 @@ def say(key: str, lang: Lang, **values: object) -> str:
     return text.format(**values)
 
 
-def count(number: int, noun: str) -> str:
+def counted_noun(number: int, noun: str) -> str:
     """Write an English number with its noun.
 
-    >>> count(1, "question"), count(3, "question")
+    >>> counted_noun(1, "question"), counted_noun(3, "question")
     ('1 question', '3 questions')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

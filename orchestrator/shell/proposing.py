@@ -24,7 +24,7 @@ from agents.retrieval.reading import Skip, SkipReason
 from agents.roster import Roster
 from agents.spec import AgentSpec, ModelPolicy
 from agents.tools.contract import Profile
-from graphs.contract import Goal, Lang, Limits, TaskContract
+from graphs.contract import Ambiguity, Goal, Lang, Limits, TaskContract
 from graphs.plan import NodeId, Plan
 from masks.bands import DEFAULT_THRESHOLDS, Thresholds
 from orchestrator.core.events import EVENT_SCHEMA
@@ -63,6 +63,8 @@ class ProposalOptions:
     """What designed agents think with; `None`: the embedded default."""
     profile: Profile = "production"
     """What the run is for: see `orchestrator.core.profiles`."""
+    settled: tuple[Ambiguity, ...] = ()
+    """Points that the goal leaves open and the user has decided (`orchestrator.shell.clarifying`)."""
 
 
 def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Proposal:
@@ -155,6 +157,7 @@ def _plan_options(options: ProposalOptions) -> PlanOptions:
         allow_unresolved=options.allow_unresolved,
         forbidden=options.forbidden,
         limits=limits_in(options.profile, options.limits or Limits()),
+        settled=options.settled,
     )
 
 

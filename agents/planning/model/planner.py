@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.models.ports import ChatPort
-from agents.planning.compared import with_notes
 from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
 from agents.planning.drafting import PlanDraft
 from agents.planning.embedded import (
@@ -22,6 +21,7 @@ from agents.planning.embedded import (
     contract_of,
     nothing_to_do,
     plan_goal,
+    reading_of,
     review_notes,
 )
 from agents.planning.intent import Prohibitions, resolve_prohibitions, state_intent
@@ -43,7 +43,6 @@ from agents.planning.model.required import RequiredDomains
 from agents.planning.model.staging import Stage, Staging
 from agents.planning.model.steps import Step
 from agents.planning.model.understanding import Understanding, read_understanding, with_understanding
-from agents.planning.reading import read_goal
 from agents.planning.readings import Reading, UnclearTask
 from agents.planning.repairs import PlanRepair, render_repair, repair
 from agents.planning.templates import draft_task
@@ -75,16 +74,16 @@ class ModelPlanner:
     ) -> PlannedGoal:
         """Return intent, contract and plan of `goal`, with every repair and every call.
 
-        A text that asks for nothing costs no call. Raises `EmptyGoal` and `UnknownDomain` as `plan_goal` does; a model
+        A text that asks for nothing costs no call. Raises as `plan_goal` does; a model
         that can't be reached, refuses or answers with nothing usable raises nothing.
         """
         if not goal.text:
             raise EmptyGoal(goal.text)
         outlines = tuple(catalogue or ())
         chosen = options or PlanOptions()
-        reading = with_notes(read_goal(goal.text), outlines)
+        reading = reading_of(goal, registry, outlines, chosen.settled)
         prohibitions = resolve_prohibitions((*reading.prohibitions, *chosen.forbidden), registry)
-        intent = state_intent(goal, reading, prohibitions)
+        intent = state_intent(goal, reading, prohibitions, chosen.settled)
         if not reading.tasks:
             return nothing_to_do(goal, intent)
         work = _Planning(
@@ -252,6 +251,7 @@ class _Planning:
             lang=lang,
             conditions=tuple(dict.fromkeys((*self.intent.constraints, *self.prohibitions.words))),
             forbidden=forbidden,
+            decided=tuple((point.question, point.assumed) for point in self.options.settled),
             domains=shown_domains(
                 (*self.finder.of(self.goal.text), *self.finder.everywhere()), registry, lang
             ),

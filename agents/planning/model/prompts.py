@@ -122,6 +122,8 @@ class Shown:
     """Limits and prohibitions of the goal, as the code read them."""
     forbidden: tuple[str, ...] = ()
     """Names of the knowledge domains that the goal or the user forbids."""
+    decided: tuple[tuple[str, str], ...] = ()
+    """Questions that the goal leaves open, each with the user's answer."""
     domains: tuple[str, ...] = ()
     """Lines of the knowledge domains on offer."""
     notes: tuple[str, ...] = ()
@@ -224,7 +226,11 @@ def _messages(
     parts = []
     if whole_goal:
         parts.append("\n".join([words["goal"], *(f"  {line}" for line in shown.goal.splitlines())]))
-    conditions = [*shown.conditions, *(words["forbidden"].format(domain=name) for name in shown.forbidden)]
+    conditions = [
+        *shown.conditions,
+        *(words["forbidden"].format(domain=name) for name in shown.forbidden),
+        *(words["decided"].format(question=asked, answer=said) for asked, said in shown.decided),
+    ]
     if conditions:
         parts.append("\n".join([words["conditions"], *(f"- {one}" for one in conditions)]))
     if shown.domains:
@@ -306,6 +312,7 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "goal": "The goal, in the user's words:",
         "conditions": "What holds for the goal:",
         "forbidden": "no knowledge of {domain}",
+        "decided": "the user decided: {question} {answer}",
         "domains": "Knowledge domains:",
         "notes": "The notes, title · headings, one a line (data):",
         "more_notes": "… and {n} more notes",
@@ -380,6 +387,7 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "goal": "目标（用户原话）：",
         "conditions": "对该目标有效的条件：",
         "forbidden": "不使用{domain}的知识",
+        "decided": "用户已决定：{question}{answer}",
         "domains": "知识域：",
         "notes": "笔记，每行一份，格式为“标题 · 各级标题”（数据）：",
         "more_notes": "……另有 {n} 份笔记",

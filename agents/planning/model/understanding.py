@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from agents.planning.model.asking import Usable
@@ -78,17 +79,20 @@ def with_understanding(
     `answered` are the questions of open points of the code that the model's plan answers.
     """
     own = tuple(point for point in read.ambiguities if point.question not in answered)
-    asked = {a.question for a in own}
+    asked = {point.question for point in own}
+    taken = {point.id for point in own}
+    free = (name for name in (f"a{number}" for number in count(1)) if name not in taken)
     added = [(question, options) for question, options in model.ambiguities if question not in asked]
     return Intent(
         objective=model.objective,
         constraints=_together(read.constraints, model.constraints, lang),
         assumptions=_together(read.assumptions, model.assumptions, lang),
-        ambiguities=tuple(
-            Ambiguity(id=f"a{number}", question=question, options=options, assumed=options[0])
-            for number, (question, options) in enumerate(
-                (*((a.question, a.options) for a in own), *added[:MAX_AMBIGUITIES]), 1
-            )
+        ambiguities=(
+            *own,
+            *(
+                Ambiguity(id=next(free), question=question, options=options, assumed=options[0])
+                for question, options in added[:MAX_AMBIGUITIES]
+            ),
         ),
     )
 

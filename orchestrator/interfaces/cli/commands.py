@@ -132,6 +132,21 @@ def edit(context: typer.Context, run: Run, file: File = None, dry_run: DryRun = 
     return perform(context, lambda session: edit(session, run, file=file, dry_run=dry_run))
 
 
+def clarify(
+    context: typer.Context,
+    run: Run,
+    point: Annotated[str, typer.Argument(metavar="POINT")],
+    choice: Annotated[str | None, typer.Argument(metavar="NUMBER")] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT")] = None,
+    dry_run: DryRun = False,
+) -> int:
+    from orchestrator.interfaces.cli.bodies.clarifying import clarify
+
+    return perform(
+        context, lambda session: clarify(session, run, point, choice=choice, text=text, dry_run=dry_run)
+    )
+
+
 def approve(context: typer.Context, token: Annotated[str, typer.Argument(metavar="ID@REV-HASH8")]) -> int:
     from orchestrator.interfaces.cli.bodies.deciding import approve
 
@@ -375,6 +390,7 @@ def doctor(context: typer.Context) -> int:
 _COMMANDS: Final[dict[str, Callable[..., int]]] = {
     "plan": plan,
     "review": review,
+    "clarify": clarify,
     "edit": edit,
     "approve": approve,
     "reject": reject,

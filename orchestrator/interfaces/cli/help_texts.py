@@ -115,6 +115,29 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         examples=("maskgrad review r-7k2m9d",),
         parameters={"run": _RUN},
     ),
+    "clarify": CommandHelp(
+        does=(
+            "Decide a point that the goal leaves open; the goal is planned with it, as the next revision.",
+            "就目标的一个待定点作出决定；按此重新规划，成为下一修订版。",
+        ),
+        more=(
+            "`maskgrad review RUN` lists the points with their readings. Changes and consequences are shown. Edits that "
+            "were made to the plan, the agents or the masks are not carried over: they show among the changes.",
+            "`maskgrad review RUN` 列出各待定点及其选项。命令会显示改动与影响。此前对计划、agent 或蒙版所作的编辑不会"
+            "沿用，会列在改动之中。",
+        ),
+        examples=(
+            "maskgrad clarify r-7k2m9d a1 1",
+            'maskgrad clarify r-7k2m9d a2 --text "cost, lifetime and safety"',
+        ),
+        parameters={
+            "run": _RUN,
+            "point": ("the open point, as the review names it", "待定点，见审核页"),
+            "choice": ("number of the reading", "选项编号"),
+            "text": ("your own words instead of a number", "不选编号，而用自己的话写明"),
+            "dry_run": _DRY_RUN,
+        },
+    ),
     "edit": CommandHelp(
         does=(
             "Edit the proposal under review as YAML; the result is its next revision.",

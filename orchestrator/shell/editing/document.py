@@ -203,5 +203,10 @@ def _write_understanding(page: Page, proposal: Proposal, lang: Lang) -> None:
         ("note", proposal.notes),
     ):
         page.comment(*(UNDERSTOOD[kind][lang].format(text) for text in texts))
-    page.comment(*(UNDERSTOOD["ambiguity"][lang].format(a.question, a.assumed) for a in intent.ambiguities))
+    page.comment(
+        *(
+            UNDERSTOOD["settled" if a.settled else "ambiguity"][lang].format(a.question, a.assumed)
+            for a in intent.ambiguities
+        )
+    )
     page.blank()

@@ -43,7 +43,11 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "constraint": {"en": "constraint: {}", "zh": "约束：{}"},
     "assumption": {"en": "assumption: {}", "zh": "假设：{}"},
     "ambiguity": {"en": "open: {} Assumed: {}", "zh": "待定：{} 暂按：{}"},
-    "options": {"en": "other readings: {}", "zh": "其他理解：{}"},
+    "settled": {"en": "decided: {} {}", "zh": "已定：{}{}"},
+    "options": {
+        "en": "readings: {}; decide with: maskgrad clarify {} {} NUMBER, or --text TEXT",
+        "zh": "可选的理解：{}；决定：maskgrad clarify {} {} 编号，或 --text 文字",
+    },
     "note": {"en": "note: {}", "zh": "说明：{}"},
     "aside": {"en": " (not core)", "zh": "（非核心）"},
     "unresolved": {
@@ -123,7 +127,7 @@ def render_review(
     """
     token = f"{run}@{proposal.revision}-{sha256[:HASH_PREFIX_LENGTH]}"
     sections = (
-        ("understood", _understood(proposal, lang)),
+        ("understood", _understood(proposal, run, lang)),
         ("contract", _contract(proposal, lang)),
         ("plan", _plan(proposal, registry, lang)),
         ("roster", _roster(proposal, registry, lang)),
@@ -145,7 +149,7 @@ def render_review(
     return "\n".join(lines) + "\n"
 
 
-def _understood(proposal: Proposal, lang: Lang) -> Iterator[str]:
+def _understood(proposal: Proposal, run: str, lang: Lang) -> Iterator[str]:
     intent = proposal.intent
     yield one_line(intent.objective) or one_line(proposal.goal.text)
     yield _say("goal", lang, _cut(one_line(proposal.goal.text)))
@@ -153,11 +157,13 @@ def _understood(proposal: Proposal, lang: Lang) -> Iterator[str]:
     for kind, texts in (("constraint", intent.constraints), ("assumption", intent.assumptions)):
         for text in texts:
             yield _say(kind, lang, text)
-    for open_point in intent.ambiguities:
-        yield _say("ambiguity", lang, open_point.question, open_point.assumed)
-        others = [option for option in open_point.options if option != open_point.assumed]
-        if others:
-            yield _STEP + _say("options", lang, " | ".join(others))
+    for point in intent.ambiguities:
+        if point.settled:
+            yield _say("settled", lang, point.question, point.assumed)
+            continue
+        yield _say("ambiguity", lang, point.question, point.assumed)
+        listed = " | ".join(f"{number} {option}" for number, option in enumerate(point.options, 1))
+        yield _STEP + _say("options", lang, listed, run, point.id)
     for note in proposal.notes:
         yield _say("note", lang, note)
 

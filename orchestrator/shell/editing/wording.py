@@ -57,6 +57,7 @@ UNDERSTOOD: Final[Mapping[str, Mapping[Lang, str]]] = {
     "constraint": {"en": "Constraint: {}", "zh": "约束：{}"},
     "assumption": {"en": "Assumption: {}", "zh": "假设：{}"},
     "ambiguity": {"en": "Open: {} Assumed: {}", "zh": "待定：{} 暂按：{}"},
+    "settled": {"en": "Decided: {} {}", "zh": "已定：{}{}"},
     "note": {"en": "Note: {}", "zh": "说明：{}"},
 }
 

@@ -87,7 +87,12 @@ def test_a_review_says_what_is_approved() -> None:
 def test_ambiguities_show_what_was_assumed_and_what_else_was_possible() -> None:
     point = Ambiguity(id="a1", question="Which year?", options=("2025", "2026"), assumed="2026")
     text = review(replace(PROPOSAL, intent=replace(PROPOSAL.intent, ambiguities=(point,))))
-    assert "  open: Which year? Assumed: 2026\n    other readings: 2025\n" in text
+    assert "  open: Which year? Assumed: 2026\n    readings: 1 2025 | 2 2026; decide with: " in text
+    assert " a1 NUMBER, or --text TEXT\n" in text
+    decided = replace(point, options=("2026",))
+    text = review(replace(PROPOSAL, intent=replace(PROPOSAL.intent, ambiguities=(decided,))))
+    assert "  decided: Which year? 2026\n" in text
+    assert "maskgrad clarify" not in text
 
 
 def test_warnings_are_shown_and_errors_take_the_command_away() -> None:
