@@ -31,7 +31,8 @@ class UnknownPoint(LookupError):
         if found is not None:
             listed = "; ".join(f"{n}: {option}" for n, option in enumerate(found.options, 1))
             return (
-                f"{self.choice!r} is no reading of {self.point!r}; accepted: a number of {listed}, or your words: --text TEXT"
+                f"{self.choice!r} is no reading of {self.point!r}; accepted: a number of {listed}, "
+                "or your words: --text TEXT"
                 if lang == "en"
                 else f"{self.choice!r} 不是 {self.point!r} 的选项；可接受：编号（{listed}），或用 --text 写明"
             )
@@ -56,8 +57,8 @@ def answer_of(proposal: Proposal, point: str, choice: str) -> str:
 def clarified(shop: Workshop, proposal: Proposal, point: str, answer: str) -> Proposal:
     """Return the proposal of the same goal with one open point decided, planned without a model.
 
-    Earlier decisions, the user's options and the thresholds hold on; edits of the plan, the roster and the masks do not,
-    so the caller shows what differs. Raises `UnknownPoint`, `NotDecided` and what `draft_proposal` raises.
+    Earlier decisions, the user's options and the thresholds hold on; edits of the plan, the roster and the masks do
+    not, so the caller shows what differs. Raises `UnknownPoint`, `NotDecided` and what `draft_proposal` raises.
     """
     planned = draft_proposal(shop, proposal.goal, _decided(shop, proposal, point, answer))
     return replace(planned, revision=proposal.revision)

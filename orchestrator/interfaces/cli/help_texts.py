@@ -121,8 +121,8 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "就目标的一个待定点作出决定；按此重新规划，成为下一修订版。",
         ),
         more=(
-            "`maskgrad review RUN` lists the points with their readings. Changes and consequences are shown. Edits that "
-            "were made to the plan, the agents or the masks are not carried over: they show among the changes.",
+            "`maskgrad review RUN` lists the points with their readings. Changes and consequences are shown. Edits "
+            "that were made to the plan, the agents or the masks are not carried over: they show among the changes.",
             "`maskgrad review RUN` 列出各待定点及其选项。命令会显示改动与影响。此前对计划、agent 或蒙版所作的编辑不会"
             "沿用，会列在改动之中。",
         ),

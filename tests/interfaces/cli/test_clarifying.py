@@ -64,7 +64,7 @@ def test_a_point_is_decided_in_words_and_the_next_revision_shows_what_changed(de
     proposal = proposal_of(state)
     assert (state.status, proposal.revision) == ("reviewing", 2)
     assert set(proposal.contract.forbidden) == {"domain:law", "domain:med.clinical"}
-    assert [event.body.type for event in events_of(desk.shop.store, desk.run)].count("proposal_approved") == 0
+    assert [event.body.type for event in events_of(desk.shop.store, desk.run)].count("proposal.approved") == 0
     assert (
         "decided: On which aspects are they to be compared? cost and height"
         in desk.call("review", desk.run).out
