@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from agents.spec import AgentSpec
@@ -120,10 +121,12 @@ def render_review(
     run: str,
     sha256: str,
     findings: ProposalFindings,
+    costs: Sequence[str] = (),
 ) -> str:
     """Return the proposal for a reader, ending with the exact command that approves it and a newline.
 
-    With errors among the `findings` no approve command is shown, since the revision can't run.
+    `costs` are lines on what models are expected to consume. With errors among the `findings` no approve command is
+    shown, since the revision can't run.
     """
     token = f"{run}@{proposal.revision}-{sha256[:HASH_PREFIX_LENGTH]}"
     sections = (
@@ -133,7 +136,7 @@ def render_review(
         ("roster", _roster(proposal, registry, lang)),
         ("errors", iter(findings.lines("error", lang))),
         ("warnings", iter(findings.lines("warning", lang))),
-        ("estimates", _estimates(proposal, lang)),
+        ("estimates", chain(_estimates(proposal, lang), costs)),
         ("envelope", _envelope(proposal, lang)),
     )
     revision = f"revision {proposal.revision}" if lang == "en" else f"版本 {proposal.revision}"

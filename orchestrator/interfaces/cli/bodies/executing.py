@@ -10,6 +10,7 @@ from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.interrupts import stopping_on_signals
 from orchestrator.interfaces.cli.bodies.looking import run_state
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
+from orchestrator.interfaces.cli.bodies.spending import learn_costs
 from orchestrator.interfaces.cli.progress.displays import RunDisplay, display_for
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -28,7 +29,9 @@ def execute_shown(session: Session, run: RunId) -> Result:
     display = display_for(invocation.display, session.streams, session.lang, invocation.environment)
     with display:
         state = _execute(session, run, display)
-    return outcome_of(session, state)
+    outcome = outcome_of(session, state)
+    learn_costs(session, state)
+    return outcome
 
 
 def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:

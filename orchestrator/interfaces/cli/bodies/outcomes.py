@@ -11,6 +11,7 @@ from orchestrator.interfaces.cli.bodies.looking import is_interrupted
 from orchestrator.interfaces.cli.bodies.model_switching import stand_in_lines
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.showing import state_lines
+from orchestrator.interfaces.cli.bodies.spending import spent_document, spent_lines
 from orchestrator.interfaces.cli.bodies.summaries import is_rejected, node_documents, plan_anew, run_document
 from orchestrator.interfaces.cli.exit_codes import exit_code_of
 from orchestrator.interfaces.cli.failures import keep_trace
@@ -27,9 +28,12 @@ def outcome_of(session: Session, state: RunState) -> Result:
         if report is None
         else report_text(report, session.registry)
     )
+    spent = spent_lines(session, state)
+    text = "\n".join([text, *(["", *spent] if spent else [])])
     data = {
         **run_document(state, interrupted=interrupted),
         "nodes": node_documents(state),
+        "spent": spent_document(session, state),
         "stood_in": list(stood_in(state)),
         "report": report_json(report) if report is not None else None,
     }

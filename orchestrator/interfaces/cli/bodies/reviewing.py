@@ -6,6 +6,7 @@ from orchestrator.core.proposal import PROPOSAL
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted, proposal_of, run_state
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
+from orchestrator.interfaces.cli.bodies.spending import estimate_lines
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, run_document, status_words
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.results import Result
@@ -57,6 +58,7 @@ def review_text(session: Session, state: RunState) -> str:
         run=state.run,
         sha256=state.sha256,
         findings=check_proposal(proposal, registry),
+        costs=estimate_lines(session, state),
     )
     head, *body = text.splitlines()
     text = "\n".join([head, *requested_lines(session, state), *body]) + "\n"

@@ -17,6 +17,7 @@ from orchestrator.interfaces.cli.bodies.looking import (
 from orchestrator.interfaces.cli.bodies.model_switching import stand_in_lines
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
+from orchestrator.interfaces.cli.bodies.spending import spent_document, spent_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
     is_rejected,
     next_step,
@@ -52,11 +53,14 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
     lines += stand_in_lines(state, session.lang)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
+    spent = spent_lines(session, state)
+    lines += ["", *spent] if spent else []
     document = {
         **run_document(state, interrupted=interrupted, starting=starting),
         "holder": holder,
         "changes_requested": list(requested_changes(session, state)),
         "nodes": node_documents(state),
+        "spent": spent_document(session, state),
         "stood_in": list(stood_in(state)),
     }
     step = next_step(state, starting=starting)

@@ -1,0 +1,112 @@
+"""What a run was estimated at, what it spent, and what the next one is estimated at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.models.langchain import LangChainChat
+from agents.models.prices import Price, Prices
+from agents.models.scripted import CallTools, ScriptedChatModel
+from agents.spec import ModelPolicy
+from graphs.contract import Criterion, PortSpec, TaskContract
+from orchestrator.core.ids import RunId
+from orchestrator.core.proposal import Proposal
+from orchestrator.shell.cost_book import COSTS_FILE, estimated, learn, read_costs
+from orchestrator.shell.settings import Settings
+from tests.core.builders import A1, DATABASES, EMBEDDED, ROSTER, agent, plan, proposal, subtask
+from tests.flows.stage import ROWS, Stage, set_stage, written
+from tests.interfaces.cli.harness import call
+
+QUESTION = "How many rows does the database keep?"
+FINISHED = {
+    "claims": [{"statement": ROWS, "excerpts": ["E1"], "question": 1}],
+    "complete": True,
+    "open_questions": [],
+}
+PRICES = "own:big: {input: 1000, output: 2000}\n"
+
+
+def draft() -> Proposal:
+    thinks = replace(
+        agent("A1", {DATABASES: 90}, operations=("research", "report")),
+        model_policy=ModelPolicy(kind="model", model="own:big"),
+    )
+    search = replace(subtask("a", domains={DATABASES: 1.0}), kind="loop", params={"questions": [QUESTION]})
+    report = replace(
+        subtask("b", operation="report", domains={}),
+        kind="function",
+        params={"title": "Report", "questions": [QUESTION]},
+        outputs=(PortSpec(name="report", type="report"),),
+    )
+    criterion = Criterion(id="c1", text="Answered.", kind="question_answered", question=QUESTION)
+    made = proposal(
+        plan("a>b", a=search, b=report),
+        roster=replace(ROSTER, agents=(thinks, *EMBEDDED.agents[1:])),
+        contract=TaskContract(kind="research", acceptance=(criterion,)),
+    )
+    return replace(made, grants={A1: ("search_notes", "read_note")})
+
+
+async def ran(folder: Path, *, prices: Prices) -> tuple[Stage, RunId]:
+    model = ScriptedChatModel.in_order(CallTools(calls=(("finish", FINISHED),)))
+    stage = set_stage(written(folder))
+    stage.shop.worker_for = None
+    stage.shop.chat_for = lambda _: LangChainChat(model, "own:big", prices=prices)
+    run = stage.approved(draft())
+    assert (await stage.execute(run)).status == "completed"
+    return stage, run
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_what_was_spent_stands_beside_the_estimate(tmp_path: Path, known: bool) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    if known:
+        (home / "prices.yaml").write_text(PRICES, encoding="utf-8")
+    table = Prices(own={"own:big": Price(input=1000.0, output=2000.0)} if known else {})
+    stage, run = await ran(tmp_path / "notes", prices=table)
+    spent = stage.state(run).spent
+    assert spent.calls == 1
+    usd = (spent.input_tokens * 1000 + spent.output_tokens * 2000) / 1_000_000
+    shown = call("show", run, home=home, shop=stage.shop)
+    told = f"tokens in and out {spent.input_tokens:,} / {spent.output_tokens:,}, "
+    last, estimate = shown.out.rstrip().splitlines()[-2:]
+    assert last == f"spent: 1 model calls, {told}" + (f"${usd:.4f}" if known else "unknown cost")
+    # Four steps: 4 x (800 + 2 x 92) + 6 x 970 in, 4 x 370 out.
+    assert estimate == (
+        "estimated: about 4 model calls, tokens in and out 9,756 / 1,480, "
+        + ("$12.7160" if known else "unknown cost")
+    )
+    document = call("show", run, "--json", home=home, shop=stage.shop).data["spent"]
+    assert document["cost_usd"] == (pytest.approx(usd) if known else None)
+    review = call("review", run, "--lang", "zh", home=home, shop=stage.shop).out
+    wanted = "模型费用：约 $12.7160，至少 $1.7240" if known else "模型费用：未知，没有 own:big 的价格"
+    assert wanted in review
+
+
+async def test_the_next_run_is_estimated_by_what_this_one_spent(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", lang="en")
+    stage, run = await ran(tmp_path / "notes", prices=Prices())
+    state = stage.state(run)
+    learn(settings, stage.shop.store, state)
+    before, after = estimated(settings, draft(), run), estimated(settings, draft())
+    assert before is not None
+    assert after is not None
+    assert (before.expected.input, before.expected.output) == (9_756, 1_480), "the run keeps its own estimate"
+    assert after.expected.input == pytest.approx(state.spent.input_tokens)
+    assert after.expected.output == pytest.approx(state.spent.output_tokens)
+    book = read_costs(settings)
+    learn(settings, stage.shop.store, state)
+    assert read_costs(settings) == book, "a run teaches once"
+
+
+def test_a_file_that_cannot_be_read_teaches_nothing(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, lang="en")
+    (tmp_path / COSTS_FILE).write_text('{"factors": 3', encoding="utf-8")
+    assert read_costs(settings).factors == ()
+    found = estimated(settings, draft())
+    assert found is not None
+    assert found.expected.input == 9_756
