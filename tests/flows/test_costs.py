@@ -77,7 +77,7 @@ async def test_what_was_spent_stands_beside_the_estimate(tmp_path: Path, known: 
     assert last == f"spent: 1 model calls, {told}" + (f"${usd:.4f}" if known else "unknown cost")
     # Four steps: 4 x (800 + 2 x 92) + 6 x 970 in, 4 x 370 out.
     assert estimate == (
-        "estimated: about 4 model calls, tokens in and out 9,756 / 1,480, "
+        "estimated for the sub-tasks: about 4 model calls, tokens in and out 9,756 / 1,480, "
         + ("$12.7160" if known else "unknown cost")
     )
     document = call("show", run, "--json", home=home, shop=stage.shop).data["spent"]

@@ -52,8 +52,8 @@ def spent_lines(session: Session, state: RunState) -> list[str]:
         line,
         pick(
             lang,
-            f"estimated: about {found.calls} model calls, tokens in and out {expected}, {usd}",
-            f"估计：约 {found.calls} 次模型调用，输入/输出词元 {expected}，{usd}",
+            f"estimated for the sub-tasks: about {found.calls} model calls, tokens in and out {expected}, {usd}",
+            f"子任务的估计：约 {found.calls} 次模型调用，输入/输出词元 {expected}，{usd}",
         ),
     ]
 
