@@ -202,7 +202,7 @@ def test_permissions_of_an_overwritten_file_stay_and_its_digest_is_what_was_read
 @given(
     steps=st.lists(st.tuples(st.sampled_from(["a.md", "b.md"]), st.text(max_size=20)), min_size=1, max_size=6)
 )
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undoing_all_writes_backwards_restores_what_was_there(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]
 ) -> None:
