@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from agents.models.contract import Usage
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import NoReport, NothingToDo, StaleApproval, UnknownRequest, WrongState
 from orchestrator.core.events import (
@@ -57,16 +58,23 @@ class OpenDesk:
     registry: DomainRegistry
 
 
-def revise(desk: Desk, run: RunId, proposal: Proposal, changes: Sequence[str]) -> RunState:
+def revise(
+    desk: Desk, run: RunId, proposal: Proposal, changes: Sequence[str], usage: Sequence[Usage] = ()
+) -> RunState:
     """Put an edited proposal up for review as the next revision; return the run, back in review.
 
-    The proposal has been checked (`orchestrator.shell.editing`). Raises `WrongState` outside of a review.
+    The proposal has been checked (`orchestrator.shell.editing`). `usage` is that of the model calls which it cost.
+    Raises `WrongState` outside of a review.
     """
     state = _in_review(desk, run)
     assert state.proposal is not None, "a run in review has a proposal"
     edited = replace(proposal, revision=state.proposal.revision + 1)
     body = ProposalDrafted(
-        proposal=edited, sha256=proposal_sha256(edited), author="user", changes=tuple(changes)
+        proposal=edited,
+        sha256=proposal_sha256(edited),
+        author="user",
+        changes=tuple(changes),
+        usage=tuple(usage),
     )
     return append(desk.store, desk.clock, state, [body])
 

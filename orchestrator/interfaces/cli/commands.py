@@ -138,12 +138,22 @@ def clarify(
     point: Annotated[str, typer.Argument(metavar="POINT")],
     choice: Annotated[str | None, typer.Argument(metavar="NUMBER")] = None,
     text: Annotated[str | None, typer.Option("--text", metavar="TEXT")] = None,
+    planner_model: PlannerModel = "",
     dry_run: DryRun = False,
 ) -> int:
     from orchestrator.interfaces.cli.bodies.clarifying import clarify
 
     return perform(
-        context, lambda session: clarify(session, run, point, choice=choice, text=text, dry_run=dry_run)
+        context,
+        lambda session: clarify(
+            session,
+            run,
+            point,
+            choice=choice,
+            text=text,
+            planner_model=planner_model,
+            dry_run=dry_run,
+        ),
     )
 
 

@@ -135,6 +135,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "point": ("the open point, as the review names it", "待定点，见审核页"),
             "choice": ("number of the reading", "选项编号"),
             "text": ("your own words instead of a number", "不选编号，而用自己的话写明"),
+            "planner_model": _PLANNER_MODEL,
             "dry_run": _DRY_RUN,
         },
     ),

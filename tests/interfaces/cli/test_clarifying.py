@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from agents.models.langchain import LangChainChat
+from agents.models.ports import ChatPort
+from agents.models.scripted import SayJson, ScriptedChatModel
 from agents.planning.ports import EmbeddedPlanner
+from agents.spec import ModelPolicy
+from orchestrator.core.events import ProposalDrafted
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
+from orchestrator.shell.chat_models import ChatModels
 from orchestrator.shell.clarifying import answer_of, clarified, clarified_by
 from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.settings import Settings
@@ -119,3 +125,52 @@ async def test_any_planner_plans_with_the_decision(desk: Review) -> None:
     ported = await clarified_by(desk.shop, proposal, "a1", answer, EmbeddedPlanner())
     assert ported.proposal == own
     assert own.intent.ambiguities[0].settled
+
+
+class ScriptedChats(ChatModels):
+    """Opens one scripted model, whatever is named."""
+
+    def __init__(self, home: Path, model: ScriptedChatModel) -> None:
+        super().__init__({}, home)
+        self._chat = LangChainChat(model, "scripted:model")
+
+    def of_policy(self, policy: ModelPolicy) -> ChatPort | None:
+        return self._chat if policy.model else None
+
+
+def test_a_point_that_a_model_saw_is_planned_by_the_model_under_the_users_answer(desk: Review) -> None:
+    plan = SayJson(
+        data={
+            "steps": [
+                {
+                    "id": "t1",
+                    "operation": "research",
+                    "title": "Cost",
+                    "questions": ["What does the fence cost?"],
+                }
+            ]
+        }
+    )
+    point = {"question": "Which fence?", "options": ["the old one", "the new one"], "assumed": "the old one"}
+    model = ScriptedChatModel.in_order(
+        SayJson(data={"objective": "Know the cost.", "ambiguities": [point]}),
+        plan,
+        SayJson(data={"objective": "Know the cost of the new fence.", "ambiguities": [point]}),
+        plan,
+    )
+    desk.shop.chats = ScriptedChats(desk.home, model)
+    notes = str(desk.home / "notes")
+    goal = "What does the fence cost?"
+    named = ("--planner-model", "scripted:model")
+    run = desk.call("plan", goal, "--sources", notes, *named, "--json").data["run"]
+    called = desk.call("clarify", run, "a1", "2", *named, "--json")
+    assert called.code == 0, called.err
+    assert "- the user decided: Which fence? the new one" in str(model.requests[2][1].content)
+    state = load(desk.shop.store, run)
+    intent = proposal_of(state).intent
+    assert intent.objective == "Know the cost of the new fence."
+    assert [(a.question, a.settled, a.assumed) for a in intent.ambiguities] == [
+        ("Which fence?", True, "the new one")
+    ]
+    drafted = [e.body for e in events_of(desk.shop.store, run) if isinstance(e.body, ProposalDrafted)]
+    assert [len(body.usage) for body in drafted] == [2, 2]

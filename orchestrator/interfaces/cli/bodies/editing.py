@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from agents.models.contract import Usage
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import InvalidProposal, WrongState
 from orchestrator.core.proposal import Proposal, proposal_sha256
@@ -56,9 +57,12 @@ def edit_in_editor(session: Session, state: RunState) -> RunState:
     return run_state(session, state.run)
 
 
-def save_edit(session: Session, state: RunState, edited: Proposal, *, dry_run: bool) -> Result:
+def save_edit(
+    session: Session, state: RunState, edited: Proposal, *, dry_run: bool, usage: tuple[Usage, ...] = ()
+) -> Result:
     """Show what an edited proposal changes and means, and make it the next revision unless `dry_run`.
 
+    `usage` is that of the model calls which it cost.
     Raises `InvalidProposal` for one with errors, and `WrongState` when the run moved on since `state` was read.
     """
     old, registry, lang = proposal_of(state), session.registry, session.lang
@@ -79,7 +83,7 @@ def save_edit(session: Session, state: RunState, edited: Proposal, *, dry_run: b
         return Result(
             data={**run_document(state), **data, "saved": False}, text="\n".join(lines), notes=(note,)
         )
-    after = _saved(session, state, edited, changes)
+    after = _saved(session, state, edited, changes, usage)
     token = approval_of(after)
     notes = (
         session.pick(
@@ -89,7 +93,13 @@ def save_edit(session: Session, state: RunState, edited: Proposal, *, dry_run: b
     return Result(data={**run_document(after), **data, "saved": True}, text="\n".join(lines), notes=notes)
 
 
-def _saved(session: Session, state: RunState, edited: Proposal, changes: tuple[str, ...]) -> RunState:
+def _saved(
+    session: Session,
+    state: RunState,
+    edited: Proposal,
+    changes: tuple[str, ...],
+    usage: tuple[Usage, ...],
+) -> RunState:
     now, read = under_review(session, state.run), proposal_of(state).revision
     if now.sha256 != state.sha256 or proposal_of(now).revision != read:
         raise UsageProblem(
@@ -99,7 +109,7 @@ def _saved(session: Session, state: RunState, edited: Proposal, changes: tuple[s
             zh=f"运行 {state.run!r} 已被他人修改；此文本针对修订版 {read}。"
             f"请先查看新版本：maskgrad review {state.run}",
         )
-    return revise(session.desk(), state.run, edited, changes)
+    return revise(session.desk(), state.run, edited, changes, usage)
 
 
 def under_review(session: Session, run: str) -> RunState:
