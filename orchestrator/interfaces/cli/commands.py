@@ -101,6 +101,7 @@ def plan(
     model: Model = "",
     planner_model: PlannerModel = "",
     base_url: BaseUrl = "",
+    template: Annotated[str, typer.Option("--template", metavar="RUN", autocompletion=complete_runs)] = "",
 ) -> int:
     _begin(context)
     from orchestrator.interfaces.cli.bodies.running import plan
@@ -116,6 +117,7 @@ def plan(
         model=model,
         planner_model=planner_model,
         base_url=base_url,
+        template=template,
     )
     return perform(context, lambda session: plan(session, draft))
 

@@ -104,6 +104,10 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "model": _MODEL,
             "planner_model": _PLANNER_MODEL,
             "base_url": _BASE_URL,
+            "template": (
+                "delivered run whose changes in the review are taken over where they fit; what does not is listed",
+                "已交付的运行；采用其审核时的改动中适用的部分，不适用的逐条列出",
+            ),
             "file": ("YAML file with a proposal to take over", "要采用的方案 YAML 文件"),
         },
     ),

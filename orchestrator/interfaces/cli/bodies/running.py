@@ -25,6 +25,7 @@ from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
 from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_words
+from orchestrator.interfaces.cli.bodies.templating import template_named, with_offer, with_template
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
@@ -45,8 +46,17 @@ _YAML: Final = (".yaml", ".yml")
 
 
 def plan(session: Session, draft: Draft) -> Result:
-    """Draft a run and return its review; raises as `draft_run` does."""
-    return review_result(session, draft_run(session, draft))
+    """Draft a run and return its review; raises as `draft_run` does, and `UsageProblem` for a template.
+
+    With a template the next revision takes over what fits of it; without one the review says if there is one.
+    """
+    if not draft.template:
+        state = draft_run(session, draft)
+        return with_offer(session, state, review_result(session, state))
+    template = template_named(session, draft.template)
+    state, lines = with_template(session, draft_run(session, draft), template)
+    result = review_result(session, state)
+    return replace(result, notes=(*lines, *result.notes))
 
 
 def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -> Result:

@@ -50,6 +50,8 @@ class Draft:
     """What plans; empty: as the settings say, else what agents think with."""
     base_url: str = ""
     """Address of the server of both; empty: as the settings say."""
+    template: str = ""
+    """A run whose changes are taken over; empty: none."""
 
 
 def draft_run(session: Session, draft: Draft) -> RunState:

@@ -1,0 +1,78 @@
+"""Take over what was changed about the plan of an earlier goal, and say when there is something to take over."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from orchestrator.core.ids import RunId
+from orchestrator.core.state import RunState
+from orchestrator.desk import revise
+from orchestrator.interfaces.cli.bodies.looking import proposal_of
+from orchestrator.interfaces.cli.problems import UsageProblem
+from orchestrator.interfaces.cli.results import Result
+from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.editing.changes import changes_between
+from orchestrator.shell.plan_templates import PlanTemplate, apply_template, similar_template, template_of
+from orchestrator.shell.store.errors import UnknownRun
+
+LONGEST_GOAL: int = 200
+"""Characters of a goal that a command repeats; of a longer one it says GOAL."""
+
+
+def template_named(session: Session, run: str) -> PlanTemplate:
+    """Return the template of a run; raises `UsageProblem` for a run that has none or does not exist."""
+    try:
+        found = template_of(session.store(), RunId(run))
+    except UnknownRun:
+        found = None
+    if found is None:
+        raise UsageProblem(
+            "no_template",
+            en=f"run {run!r} gives no template; accepted: a run that delivered a plan which you had changed in its "
+            "review. Look at: maskgrad runs",
+            zh=f"运行 {run!r} 不能用作模板；可接受：已交付、且其计划在审核时经您修改的运行。查看：maskgrad runs",
+        )
+    return found
+
+
+def with_template(
+    session: Session, state: RunState, template: PlanTemplate
+) -> tuple[RunState, tuple[str, ...]]:
+    """Make the next revision with the template's edits; return it, and a line for each edit that does not fit."""
+    drafted, registry = proposal_of(state), session.registry
+    applied = apply_template(template, drafted, registry)
+    changes = changes_between(drafted, applied.proposal, registry, session.lang)
+    if changes:
+        state = revise(session.desk(), state.run, applied.proposal, changes)
+    heads = [
+        session.pick(
+            f"taken over from {template.run}: {len(changes)} changes; revision 1 is the plan without them",
+            f"已采用 {template.run} 的 {len(changes)} 处改动；版本 1 为未改动的计划",
+        )
+    ]
+    if applied.misfits:
+        heads.append(session.pick("does not fit this goal:", "不适用于此目标："))
+    return state, (*heads, *(f"  {one_line(line, 200)}" for line in applied.misfits))
+
+
+def with_offer(session: Session, state: RunState, result: Result) -> Result:
+    """Add to a review that a similar goal was delivered with changes, and the command that takes them over."""
+    proposal = proposal_of(state)
+    shop = session.shop()
+    found = similar_template(shop.store, shop.embedder, proposal.goal.text, but=state.run)
+    if found is None:
+        return result
+    text = proposal.goal.text
+    goal = shlex.quote(one_line(text)) if len(text) <= LONGEST_GOAL else "GOAL"
+    folders = "".join(f" --sources {shlex.quote(folder)}" for folder in proposal.goal.sources)
+    command = f"maskgrad plan {goal}{folders} --template {found.run}"
+    note = session.pick(
+        f"a similar goal was delivered ({found.run}, {found.outcome}: {one_line(found.goal, 80)}) with {found.size} "
+        f"changes of yours; a draft that takes them over: {command}",
+        f"有相似的目标已经交付（{found.run}：{one_line(found.goal, 80)}），其中有您的 {found.size} 处改动；"
+        f"采用这些改动另行起草：{command}",
+    )
+    data = {**result.data, "template": found.run} if isinstance(result.data, dict) else result.data
+    return replace(result, data=data, notes=(*result.notes, note))
