@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from platformdirs import user_data_path
 
-
 if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
     from agents.models.rate_limits import RateLimit
     from agents.spec import Provider
