@@ -216,6 +216,9 @@ def _openai(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseCha
         base_url=access.url,
         api_key=access.key,
         timeout=timeout_s,
+        # Its own default ends a stream after two minutes of silence, which is what a small machine needs to read a
+        # long prompt.
+        stream_chunk_timeout=timeout_s,
         max_retries=0,
         stream_usage=True,
         # Only OpenAI itself has the other interface.
