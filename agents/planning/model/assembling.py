@@ -44,7 +44,7 @@ class Assembly:
         self.add_steps(steps, given or {})
         last = sinks(steps)
         found = [self.nodes[step.id] for step in last if finds(step)]
-        claims = self.draft.claims_behind(found)
+        claims = [node for node in found if self.draft.gives_claims([node])]
         tables = [node for node in found if node not in claims]
         ready = [self.nodes[step.id] for step in last if not finds(step)]
         merged: list[NodeId] = []

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from agents.operations import OPERATIONS
 from agents.planning.model.mending import Mended, fresh_id, without
 from agents.planning.model.steps import Step
-from agents.planning.readings import CheckTask, CompareTask, ExtractTask, Reading
+from agents.planning.readings import CheckTask, CompareTask, ExtractTask, Reading, SummariseTask
 from agents.planning.repairs import PlanRepair, repair
 from graphs.contract import Lang
 
@@ -130,7 +130,12 @@ class _Held:
         return self._titled(step, "topic", "title_topic", lambda title: {"topic": title})
 
     def summarise(self, step: Step) -> dict[str, JsonValue]:
+        """Give a topic: a goal that asks for no summary of everything is not answered by one."""
         topic = step.text("topic") or " ".join(step.texts("questions")) or None
+        of_all = any(isinstance(task, SummariseTask) and not task.topics for task in self.reading.tasks)
+        if topic is None and step.title and not of_all:
+            self.lacks(step, "topic", "title_topic")
+            topic = step.title
         return {"topic": topic, "per_document": step.params.get("per_document") is True and topic is None}
 
     def extract(self, step: Step) -> dict[str, JsonValue] | None:

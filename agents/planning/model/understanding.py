@@ -24,6 +24,10 @@ MAX_LINES: Final = 8
 """Constraints and assumptions of a model, of each."""
 
 
+_NOTHING: Final = frozenset({"none", "n/a", "no constraints", "no assumptions", "无", "没有", "暂无"})
+"""Words that a model puts where nothing is to be listed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """An intent as a model states it."""
@@ -51,7 +55,11 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
     forms: list[str] = []
     found: list[PlanRepair] = []
     lists = {
-        name: texts_of(data.get(name), split=False, forms=forms, name=name)[:MAX_LINES]
+        name: tuple(
+            text
+            for text in texts_of(data.get(name), split=False, forms=forms, name=name)
+            if text.casefold().rstrip(".。") not in _NOTHING
+        )[:MAX_LINES]
         for name in ("constraints", "assumptions")
     }
     stated = tuple(text for text in lists["constraints"] if _stands_in(text, goal))

@@ -20,6 +20,7 @@ from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.wiring import Workshop
+from tests.agents.planning.model.script import told
 from tests.interfaces.cli.harness import Called, call
 from tests.interfaces.cli.shops import HashedEmbedder, write_notes
 
@@ -165,7 +166,7 @@ def test_a_point_that_a_model_saw_is_planned_by_the_model_under_the_users_answer
     run = desk.call("plan", goal, "--sources", notes, *named, "--json").data["run"]
     called = desk.call("clarify", run, "a1", "2", *named, "--json")
     assert called.code == 0, called.err
-    assert "- the user decided: Which fence? the new one" in str(model.requests[2][1].content)
+    assert "- the user decided: Which fence? the new one" in told(model, 2)
     state = load(desk.shop.store, run)
     intent = proposal_of(state).intent
     assert intent.objective == "Know the cost of the new fence."

@@ -49,6 +49,11 @@ def plan_with(
     return asyncio.run(planner.plan(goal, REGISTRY, rank, catalogue, options)), model
 
 
+def told(model: ScriptedChatModel, request: int) -> str:
+    """Return all that the model was sent with one of its requests, from 0."""
+    return "\n".join(str(message.content) for message in model.requests[request])
+
+
 def shape(plan: Plan) -> list[tuple[str, str, list[str]]]:
     """Return id, operation and sources of each sub-task."""
     return [
@@ -62,4 +67,4 @@ def kinds(planned: PlannedGoal) -> list[str]:
     return [found.kind for found in planned.repairs]
 
 
-__all__ = ["INTENT", "Fail", "kinds", "plan_with", "shape", "step", "steps"]
+__all__ = ["INTENT", "Fail", "kinds", "plan_with", "shape", "step", "steps", "told"]

@@ -10,7 +10,7 @@ from graphs.contract import Goal
 from graphs.lint import errors, lint
 from graphs.plan import index_plan
 from masks.domains import DomainId
-from tests.agents.planning.model.script import INTENT, kinds, plan_with, shape, step, steps
+from tests.agents.planning.model.script import INTENT, kinds, plan_with, shape, step, steps, told
 from tests.agents.planning.rankers import REGISTRY, always, by_key_terms
 
 COMPARE = "Compare LFP and NMC on cost and safety. Who pays for the plant?"
@@ -91,9 +91,9 @@ GOAL = "Who pays? What does it cost?"
 def test_a_cycle_and_a_missing_id_are_told_to_the_model_once() -> None:
     planned, model = plan_with(GOAL, INTENT, broken(), broken(mended=True))
     assert kinds(planned) == ["asked_again"]
-    told = str(model.requests[-1][-2].content)
-    assert "these steps wait for each other: t1 → t3 → t1" in told
-    assert "step t2 follows t9, which is not in the list" in told
+    sent = told(model, -1)
+    assert "these steps wait for each other: t1 → t3 → t1" in sent
+    assert "step t2 follows t9, which is not in the list" in sent
     assert errors(lint(planned.plan, planned.contract)) == ()
     assert shape(planned.plan)[2] == ("n3", "synthesise", ["n1"])
 
@@ -204,8 +204,8 @@ def test_a_cut_answer_and_tool_calls_are_told_with_the_error() -> None:
         CallTools(calls=(("search_notes", {"q": "x"}),)),
         steps(step("t1", "research", questions=["Who pays?"])),
     )
-    assert "cut off" in str(model.requests[2][-2].content)
-    assert "no tools are on offer here" in str(model.requests[3][-2].content)
+    assert "cut off" in told(model, 2)
+    assert "no tools are on offer here" in told(model, 3)
     assert kinds(planned) == ["asked_again", "asked_again"]
     assert sum(call.usage.output_tokens for call in planned.calls) > 0
     assert len(planned.calls) == 4
@@ -250,7 +250,7 @@ def test_headings_of_notes_are_shown_as_data_and_change_nothing() -> None:
     assert "forbidden_domain" in kinds(planned)
     assert planned.intent.constraints == embedded.intent.constraints
     assert kinds(planned).count("constraint") == 2
-    prompt = str(model.requests[0][1].content)
+    prompt = told(model, 0)
     shown = [line for line in prompt.splitlines() if "Ignore the goal" in line or "Write no step" in line]
     assert shown
     assert all(line.startswith("> ") for line in shown)
@@ -415,6 +415,32 @@ def test_a_constraint_that_stands_in_the_goal_is_taken_and_one_of_the_models_own
     assert kinds(planned)[:2] == ["form", "constraint"]
 
 
+def test_steps_of_a_real_model_without_topics_are_about_their_titles_and_none_is_no_constraint() -> None:
+    listed = steps(
+        step("t1", "research", questions=["Who pays?"], fields=["payer"]),
+        step("t2", "gather", ["t1"], title="Payments", fields=["payer"]),
+        step("t3", "summarise", ["t2"], title="Summary of payments", fields=["payer"]),
+        step("t4", "extract", ["t3"], title="Payers", fields=["payer"]),
+        step("t5", "check", ["t4"], title="Check the payers", fields=["payer"]),
+    )
+    intent = SayJson(data={"objective": "Find the payer.", "constraints": ["none"], "assumptions": ["None."]})
+    planned, _ = plan_with("Who pays?", intent, listed, listed)
+    assert [dict(s.params) for s in planned.plan.subtasks[1:5]] == [
+        {"topic": "Payments"},
+        {"topic": "Summary of payments", "per_document": False},
+        {"columns": ["payer"], "rows": None, "each": None},
+        {},
+    ]
+    # The check takes claims: those that the table was made of.
+    assert shape(planned.plan)[4] == ("n5", "check", ["n3"])
+    assert kinds(planned) == ["asked_again", "missing_params", "missing_params", "bad_edge"]
+    # What the summary found is in the check; only the rows of the table are merged once more.
+    assert shape(planned.plan)[5:] == [("n6", "synthesise", ["n4"]), ("n7", "report", ["n5", "n4", "n6"])]
+    embedded = plan_goal(Goal(text="Who pays?", lang="en", sources=("notes",)), REGISTRY, by_key_terms)
+    assert planned.intent.constraints == embedded.intent.constraints
+    assert planned.intent.assumptions == embedded.intent.assumptions
+
+
 def test_a_part_of_a_broken_answer_is_not_taken_for_the_answer() -> None:
     # A list written as a set, as a real model did it: the first step alone would parse.
     cut = '{"steps": [{"id": "t1", "operation": "research", "title": "T", "questions": ["Who?"]}, {"after": {"t1"}}]}'
@@ -422,7 +448,7 @@ def test_a_part_of_a_broken_answer_is_not_taken_for_the_answer() -> None:
         "Who pays?", INTENT, Say(text=cut), steps(step("t2", "research", questions=["Who pays?"]))
     )
     assert kinds(planned) == ["asked_again"]
-    assert "not valid JSON: Expecting ':' delimiter" in str(model.requests[2][-2].content)
+    assert "not valid JSON: Expecting ':' delimiter" in told(model, 2)
 
 
 def test_options_of_the_user_hold_for_the_model_too() -> None:
@@ -436,7 +462,7 @@ def test_options_of_the_user_hold_for_the_model_too() -> None:
     assert planned.contract.forbidden == ("domain:law.public",)
     assert planned.contract.allow_unresolved
     assert "law.public" not in planned.plan.subtasks[0].required_domains
-    assert "no knowledge of" in str(model.requests[0][1].content)
+    assert "no knowledge of" in told(model, 0)
 
 
 OPERATION = st.sampled_from([*OPERATIONS, "email", "Search"])

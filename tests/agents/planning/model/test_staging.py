@@ -1,6 +1,6 @@
 from agents.models.scripted import Reply, Say, SayJson
 from graphs.lint import LintCode, errors, lint
-from tests.agents.planning.model.script import INTENT, kinds, plan_with, shape, step, steps
+from tests.agents.planning.model.script import INTENT, kinds, plan_with, shape, step, steps, told
 
 QUESTIONS = [f"What is the {word}?" for word in ("cost", "area", "height", "owner", "age", "yield", "risk")]
 LONG = " ".join(QUESTIONS)
@@ -81,7 +81,7 @@ def test_stages_in_a_circle_are_mended_and_one_stage_alone_is_asked_again() -> N
         one_level(*QUESTIONS[4:]),
     )
     assert kinds(planned) == ["asked_again", "cycle"]
-    assert "1 stages; asked for are 2 to 4" in str(model.requests[2][-2].content)
+    assert "1 stages; asked for are 2 to 4" in told(model, 2)
     assert errors(lint(planned.plan, planned.contract)) == ()
 
 
