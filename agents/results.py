@@ -85,6 +85,7 @@ LoopNoteKind = Literal[
     "open_question",
     "unfinished",
     "evidence_changed",
+    "tool_left_out",
 ]
 """What the code around a model's loop did or noted.
 
@@ -94,6 +95,7 @@ LoopNoteKind = Literal[
 - `open_question`: why the model leaves a question open, in its words.
 - `unfinished`: the model ended without all that `finish` asks for.
 - `evidence_changed`: an excerpt read again was not the same; nothing cites it.
+- `tool_left_out`: a granted tool that the model was not told of, and why.
 """
 
 

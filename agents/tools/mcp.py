@@ -243,23 +243,32 @@ class McpServers:
         """Ask every server, all at a time, what it describes; call it before tools are offered."""
         await asyncio.gather(*(server.refresh() for server in self.servers.values()))
 
+    async def aclose(self) -> None:
+        """Close what was connected."""
+        await asyncio.gather(*(server.connection.drop() for server in self.servers.values()))
+
+
+def mcp_servers(servers: Iterable[McpServer], pins: PinsFile, environment: Mapping[str, str]) -> McpServers:
+    """Return the servers for one event loop; nothing is connected before it is needed.
+
+    `environment` is where secrets of the configuration are taken from. Raises `InvalidToolsFile` for a file of trusted
+    descriptions that can't be read.
+    """
+    return McpServers(
+        {each.name: ServerTools(each, pins, McpConnection(each, environment)) for each in servers}
+    )
+
 
 @asynccontextmanager
 async def open_mcp_servers(
     servers: Iterable[McpServer], pins: PinsFile, environment: Mapping[str, str]
 ) -> AsyncIterator[McpServers]:
-    """Lend the servers to the running event loop; what was connected is closed at the end.
-
-    Nothing is connected before it is needed. `environment` is where secrets of the configuration are taken from.
-    Raises `InvalidToolsFile` for a file of trusted descriptions that can't be read.
-    """
-    opened = McpServers(
-        {each.name: ServerTools(each, pins, McpConnection(each, environment)) for each in servers}
-    )
+    """Lend the servers to the running event loop, as `mcp_servers`; what was connected is closed at the end."""
+    opened = mcp_servers(servers, pins, environment)
     try:
         yield opened
     finally:
-        await asyncio.gather(*(server.connection.drop() for server in opened.servers.values()))
+        await opened.aclose()
 
 
 def _unavailable(server: str, why: str) -> ToolError:

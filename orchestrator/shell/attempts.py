@@ -50,7 +50,7 @@ from orchestrator.shell.attempt_graph import (
 from orchestrator.shell.attempt_judgement import judge_attempt
 from orchestrator.shell.attempt_orders import AttemptJob, AttemptOrders, attempt_thread
 from orchestrator.shell.broker import RecordingBroker
-from orchestrator.shell.call_gate import call_gate, trusted_texts
+from orchestrator.shell.call_gate import call_gate, told_of_tools, trusted_texts
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
@@ -67,6 +67,7 @@ from orchestrator.shell.result_cache import ResultCache
 from orchestrator.shell.spending import Spending, deadline_reached
 from orchestrator.shell.store.checkpoint_json import encoded
 from orchestrator.shell.store.errors import NotStorable, StoreError
+from orchestrator.shell.toolbox import RunTools
 from orchestrator.verification.ports import Verifier
 
 Finished = AttemptVerified | AttemptRejected | AttemptFailed
@@ -103,13 +104,14 @@ class AttemptRunner:
         artefacts: Artefacts,
         worker_for: Callable[[AgentSpec], Worker],
         chat_for: Callable[[AgentSpec], ChatPort | None],
-        tools: Mapping[str, Tool],
+        tools: RunTools,
         scanner: LeakScanner,
         verifier: Verifier,
         checks: CheckThreads,
         clock: Clock,
         models: ModelSurroundings | None = None,
         wholes: KeptWholes | None = None,
+        allowed_hosts: frozenset[str] = frozenset(),
     ) -> None:
         self._graph = graph
         self._threads = threads
@@ -123,6 +125,7 @@ class AttemptRunner:
         self._clock = clock
         self._models = models or ModelSurroundings()
         self._cache = ResultCache()
+        self._allowed_hosts = allowed_hosts
         self._wholes = wholes or KeptWholes(artefacts)
         self._outputs = OutputCache(artefacts)
 
@@ -198,11 +201,12 @@ class AttemptRunner:
         spending = Spending(self._clock)
 
         async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
-            order = orders.on(path, guards)
-            broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending)
+            tools = await self._tools.now()
+            order, left_out = told_of_tools(orders.on(path, guards), job.state, tools)
+            broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending, tools)
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             made = await _in_time(worker.work(order, broker), spending, order.limits.deadline_s)
-            result = replace(made, path=path)
+            result = replace(made, path=path, notes=(*left_out, *made.notes))
             # Before anything of it goes into the log or a checkpoint: neither could take it, and the run would stop.
             return Made(result, _json_text(result))
 
@@ -247,7 +251,9 @@ class AttemptRunner:
         produced(found.result)
         return Examined(found, self._verifier.verify(orders.check(found.result, found)))
 
-    def _broker(self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending) -> RecordingBroker:
+    def _broker(
+        self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending, tools: Mapping[str, Tool]
+    ) -> RecordingBroker:
         proposal = job.state.proposal
         assert proposal is not None, "attempts exist for approved plans only"
         node, limits = job.state.node(job.key.node), proposal.contract.limits
@@ -255,8 +261,8 @@ class AttemptRunner:
             key=job.key,
             step=step,
             agent=order.agent,
-            gate=call_gate(proposal, order, self._tools, trusted_texts(job.state)),
-            tools=self._tools,
+            gate=call_gate(proposal, order, tools, trusted_texts(job.state), self._allowed_hosts),
+            tools=tools,
             models=ModelCalls(
                 chat=self._chat_for(order.agent),
                 agent=order.agent,

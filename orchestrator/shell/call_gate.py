@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
+from agents.operations import SEARCH_TOOLS
+from agents.results import LoopNote
 from agents.tools.contract import ToolCall, ToolOk, ToolResult
 from agents.tools.gate import Ask, Decision, GateRules, Mock, judge_call
 from agents.tools.known_texts import KnownTexts
+from agents.tools.offers import offered_tools
 from agents.tools.ports import SometimesUnavailable, Tool
 from agents.tools.previews import READ_RESULT
 from agents.tools.taint import argument_origins
@@ -57,19 +61,56 @@ class CallGate:
 
 
 def call_gate(
-    proposal: Proposal, order: WorkOrder, tools: Mapping[str, Tool], trusted: Iterable[str]
+    proposal: Proposal,
+    order: WorkOrder,
+    tools: Mapping[str, Tool],
+    trusted: Iterable[str],
+    allowed_hosts: frozenset[str] = frozenset(),
 ) -> CallGate:
-    """Return the gate of an attempt: granted is what the approved proposal grants, asked what the contract asks for."""
+    """Return the gate of an attempt: granted is what the approved proposal grants, asked what the contract asks for.
+
+    `allowed_hosts` are those that the user lets be read from, whoever names them.
+    """
     contract = proposal.contract
     rules = GateRules(
         # Reading on in a result that it was shown is part of every grant.
-        granted=frozenset({READ_RESULT.name, *proposal.grants.get(base_agent(order.agent.id), ())}),
+        granted=frozenset({READ_RESULT.name, *_granted(proposal, order)}),
         profile=proposal.profile,
         forbidden=contract.forbidden,
         approval_required=contract.approval_required,
         unavailable=unavailable(tools),
+        allowed_hosts=allowed_hosts,
     )
     return CallGate(rules, trusted=trusted, shown=_handed_in(order))
+
+
+def told_of_tools(
+    order: WorkOrder, state: RunState, tools: Mapping[str, Tool]
+) -> tuple[WorkOrder, tuple[LoopNote, ...]]:
+    """Return the order with the tools that its agent's model is told of, and what was left out of them and why.
+
+    An agent without a model gets the order as it is. Reading on in a long result is offered beside tools that are not
+    of the notes, which page by themselves.
+    """
+    if order.agent.model_policy.kind != "model" or state.proposal is None:
+        return order, ()
+    granted = [
+        name
+        for name in _granted(state.proposal, order)
+        if name not in tools or state.proposal.profile != "debug" or tools[name].spec.side_effect == "read"
+    ]
+    if set(granted) - set(SEARCH_TOOLS):
+        granted.append(READ_RESULT.name)
+    about = f"{order.subtask.title}\n{order.subtask.instruction}"
+    offered = offered_tools(tools, granted, about=about)
+    notes = tuple(
+        LoopNote(step=0, kind="tool_left_out", detail=f"{each.name}: {each.why}") for each in offered.left_out
+    )
+    return replace(order, offers=offered.tools), notes
+
+
+def _granted(proposal: Proposal, order: WorkOrder) -> tuple[str, ...]:
+    return proposal.grants.get(base_agent(order.agent.id), ())
 
 
 def unavailable(tools: Mapping[str, Tool]) -> Mapping[str, str]:

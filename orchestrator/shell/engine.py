@@ -9,8 +9,9 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from agents.tools.mcp import McpServers
 from orchestrator.shell.scheduler import SharedDispatcher
 from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.store.ports import StoreWrites
@@ -23,6 +24,8 @@ class Engine:
 
     writer: Writer
     dispatcher: SharedDispatcher
+    servers: McpServers = field(default_factory=lambda: McpServers({}))
+    """Connections belong to the event loop that they were made on."""
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +62,8 @@ class Engines:
                 if last:
                     del self._in_use[loop]
             writer = found.engine.writer
+            if last:
+                await found.engine.servers.aclose()
             await (writer.aclose() if last else _committed(writer))
 
 

@@ -30,6 +30,7 @@ from masks.bands import DEFAULT_THRESHOLDS, Thresholds
 from orchestrator.core.events import EVENT_SCHEMA
 from orchestrator.core.profiles import limits_in
 from orchestrator.core.proposal import Candidate, Envelope, Proposal
+from orchestrator.shell.granting import granting
 from orchestrator.shell.wiring import Workshop
 
 SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
@@ -165,6 +166,7 @@ def _proposal(
     shop: Workshop, goal: Goal, options: ProposalOptions, material: _Material, planned: PlannedGoal
 ) -> Proposal:
     designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
+    granted = granting(designed, goal, shop.tool_specs())
     return Proposal(
         revision=1,
         goal=goal,
@@ -174,12 +176,12 @@ def _proposal(
         roster=designed.roster,
         assignment=designed.assignment,
         thresholds=options.thresholds,
-        grants=designed.grants,
+        grants=granted.grants,
         profile=options.profile,
         envelope=Envelope(),
         mask_origins=designed.mask_origins,
         candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
-        notes=(*planned.notes, *_of_the_files(material.library, goal.lang)),
+        notes=(*planned.notes, *granted.notes, *_of_the_files(material.library, goal.lang)),
     )
 
 

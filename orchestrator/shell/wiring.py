@@ -25,6 +25,8 @@ from agents.models.rate_limits import RateLimits
 from agents.retrieval.library import DomainSections, NotesLibrary, SectionLabel
 from agents.retrieval.reading import read_folder
 from agents.spec import AgentSpec
+from agents.tools.contract import ToolSpec
+from agents.tools.mcp import McpServers
 from agents.tools.ports import Tool
 from agents.tools.previews import READ_RESULT, ReadResult
 from agents.workers.embedded.registry import EmbeddedWorker
@@ -65,6 +67,7 @@ from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.store.writer import Writer
+from orchestrator.shell.toolbox import RunTools, Toolbox
 from orchestrator.verification.levels import StandardVerifier
 from orchestrator.verification.ports import FactSource, Verifier
 from orchestrator.verification.sources.documents import DocumentSource
@@ -122,6 +125,8 @@ class Workshop:
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
     verifier: Verifier | None = None
     """Overrides the check stage; `None`: the standard one over `fact_sources`."""
+    toolbox: Toolbox | None = None
+    """What the user's `tools.yaml` allows; `None`: nothing."""
     memory: LongTermMemory | None = None
     """Where runs that end here leave what they taught; `None`: nowhere."""
     left_leases: dict[RunId, Lease] = field(default_factory=dict)
@@ -196,11 +201,15 @@ class Workshop:
         """Return an executor for the run of `journal`, over the notes below `folder`."""
         library = self.library(folder) if folder is not None else None
         wholes = KeptWholes(self.store)
-        tools: dict[str, Tool] = {
-            **(note_tools(library) if library is not None else {}),
-            READ_RESULT.name: ReadResult(wholes.load),
-            **self.extra_tools,
-        }
+        tools = RunTools(
+            {
+                **(self.toolbox.built_in() if self.toolbox is not None else {}),
+                **(note_tools(library) if library is not None else {}),
+                READ_RESULT.name: ReadResult(wholes.load),
+                **self.extra_tools,
+            },
+            engine.servers,
+        )
         runner = AttemptRunner(
             graph=build_attempt_graph(),
             threads=AttemptCheckpoints(
@@ -217,6 +226,7 @@ class Workshop:
                 partial(label_of, library) if library is not None else _held_nowhere,
             ),
             verifier=self.verifier or self._verifier(folder),
+            allowed_hosts=self.toolbox.allowed_hosts if self.toolbox is not None else frozenset(),
             checks=self._checks,
             clock=self.clock,
             models=ModelSurroundings(is_off=self.models_are_off, rates=self._rates()),
@@ -247,7 +257,15 @@ class Workshop:
             max_in_flight=DEFAULT_MAX_IN_FLIGHT if slots is None else slots,
             provider_caps=caps,
         )
-        return Engine(Writer(self.store), dispatcher)
+        servers = self.toolbox.servers() if self.toolbox is not None else McpServers({})
+        return Engine(Writer(self.store), dispatcher, servers)
+
+    def tool_specs(self) -> tuple[ToolSpec, ...]:
+        """Return the contracts of the tools beside the notes that agents could be granted; asks no server."""
+        configured = self.toolbox.specs() if self.toolbox is not None else ()
+        found = {spec.name: spec for spec in configured}
+        found.update({name: tool.spec for name, tool in self.extra_tools.items()})
+        return tuple(found[name] for name in sorted(found))
 
     def _verifier(self, folder: Path | None) -> Verifier:
         return StandardVerifier(self.fact_sources(folder) if folder is not None else ())
@@ -280,6 +298,7 @@ def open_workshop(settings: Settings) -> Workshop:
         memory=memory,
         chats=chats,
         chat_for=chats.of_agent,
+        toolbox=Toolbox(settings.home, os.environ),
     )
 
 

@@ -46,6 +46,7 @@ def open_desk(settings: Settings, store: RunStore) -> Desk:
 def open_shop(settings: Settings, store: RunStore) -> Workshop:
     """Return a workshop on `store`."""
     from orchestrator.shell.chat_models import ChatModels
+    from orchestrator.shell.toolbox import Toolbox
     from orchestrator.shell.wiring import Workshop
 
     chats = ChatModels(os.environ, settings.home)
@@ -56,6 +57,7 @@ def open_shop(settings: Settings, store: RunStore) -> Workshop:
         memory=open_memory(settings),
         chats=chats,
         chat_for=chats.of_agent,
+        toolbox=Toolbox(settings.home, os.environ),
     )
 
 

@@ -36,7 +36,22 @@ _EDGE_CODES: Final = frozenset(
         LintCode.UNKNOWN_PORT,
     }
 )
-_SHIPPED_TOOLS: Final = frozenset(tool for operation in OPERATIONS.values() for tool in operation.tools)
+_SHIPPED_TOOLS: Final = frozenset(
+    {
+        *(tool for operation in OPERATIONS.values() for tool in operation.tools),
+        "calculate",
+        "fetch_url",
+        "list_files",
+        "overwrite_draft",
+        "query_table",
+        "read_file",
+        "read_result",
+        "search_files",
+        "undo_draft",
+        "write_draft",
+    }
+)
+"""A test compares them with what the built-in tools call themselves: their modules are not loaded for a look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,6 +357,8 @@ def _envelope_findings(proposal: Proposal, registry: DomainRegistry) -> Iterator
 def _grant_findings(proposal: Proposal) -> Iterator[Finding]:
     yield from _unknown_agents(proposal, "grants", proposal.grants)
     tools_by_agent = {agent.id: agent.tools for agent in proposal.roster.agents}
+    # A model calls whatever it is granted; deterministic code calls the tools of its operations.
+    thinking = {agent.id for agent in proposal.roster.agents if agent.model_policy.kind == "model"}
     for agent, tools in proposal.grants.items():
         for tool in dict.fromkeys(tools):
             if tool not in _SHIPPED_TOOLS:
@@ -356,7 +373,7 @@ def _grant_findings(proposal: Proposal) -> Iterator[Finding]:
                     },
                     agent,
                 )
-            elif agent in tools_by_agent and tool not in tools_by_agent[agent]:
+            elif agent in tools_by_agent and tool not in tools_by_agent[agent] and agent not in thinking:
                 yield warning(
                     "grant_unused",
                     f"grants.{agent}",

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
 from agents.roster import Roster
 from agents.spec import AgentId, AgentSpec, ModelPolicy
+from agents.tools.builtin.notes import READ_NOTE, SEARCH_NOTES
+from agents.tools.configuration import AllowedHost, ToolsFile
+from agents.tools.configured import configured_tools
+from agents.tools.previews import READ_RESULT
 from graphs.contract import Lang, TaskContract
 from graphs.plan import Dependency, NodeId, Plan
 from masks.bands import Thresholds
 from masks.domains import DomainId
 from orchestrator.core.errors import InvalidProposal
 from orchestrator.core.proposal import Envelope, Proposal
+from orchestrator.shell.editing import checks
 from orchestrator.shell.editing.checks import check_proposal
 from tests.shell.editing.builders import (
     A1,
@@ -343,3 +349,14 @@ def test_agent_ids_leave_room_for_successors() -> None:
 def test_an_agent_that_is_there_twice_is_refused() -> None:
     twice = replace(PROPOSAL, roster=Roster(agents=(*PROPOSAL.roster.agents, PROPOSAL.roster.agents[0])))
     assert {finding.code for finding in check_proposal(twice, REGISTRY).errors} == {"duplicate_agent"}
+
+
+def test_the_shipped_tools_are_those_that_the_built_in_ones_call_themselves(tmp_path: Path) -> None:
+    file = ToolsFile(
+        folders={"notes": tmp_path},
+        drafts=tmp_path / "drafts",
+        fetch=(AllowedHost(host="example.org"),),
+        tables={"sales": tmp_path / "sales.csv"},
+    )
+    built_in = {*configured_tools(file), READ_RESULT.name, SEARCH_NOTES.name, READ_NOTE.name}
+    assert built_in == checks._SHIPPED_TOOLS

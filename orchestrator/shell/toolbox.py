@@ -1,0 +1,73 @@
+"""The tools of a process beside the notes: what the user's `tools.yaml` allows. Read when something first needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agents.tools.configuration import ToolsFile, tools_file_in
+from agents.tools.configured import configured_tools
+from agents.tools.contract import ToolSpec
+from agents.tools.mcp import McpServers, mcp_servers
+from agents.tools.pins import PinsFile
+from agents.tools.ports import Tool
+
+
+class Toolbox:
+    """What `tools.yaml` in a data directory allows; without the file, `calculate` alone."""
+
+    def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
+        """`environ` holds the secrets that the file names."""
+        self._home = home
+        self._environ = environ
+        self._file: ToolsFile | None = None
+
+    @property
+    def file(self) -> ToolsFile:
+        """The user's configuration; raises `InvalidToolsFile`."""
+        if self._file is None:
+            self._file = tools_file_in(self._home)
+        return self._file
+
+    @property
+    def pins(self) -> PinsFile:
+        """The descriptions that the user trusts."""
+        return PinsFile(self._home)
+
+    @property
+    def allowed_hosts(self) -> frozenset[str]:
+        """Hosts that may be read from whoever names them, exactly; those below a `*.suffix` are asked about."""
+        return frozenset(each.host.casefold() for each in self.file.fetch if not each.host.startswith("*"))
+
+    def built_in(self) -> dict[str, Tool]:
+        """Return the built-in tools that the file allows, by name; raises `InvalidToolsFile` and `OSError`."""
+        return configured_tools(self.file)
+
+    def servers(self) -> McpServers:
+        """Return the MCP servers of the file for one event loop, none connected; raises `InvalidToolsFile`."""
+        return mcp_servers(self.file.servers, self.pins, self._environ)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return the contracts of all tools that an agent could be granted, by name; no server is asked.
+
+        Of a server's tools those that the user trusts. Raises as `built_in` does.
+        """
+        found = {**self.built_in(), **self.servers().tools()}
+        return tuple(found[name].spec for name in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """The tools of one run, by name."""
+
+    own: Mapping[str, Tool]
+    """Those that are always there."""
+    servers: McpServers = field(default_factory=lambda: McpServers({}))
+
+    async def now(self) -> Mapping[str, Tool]:
+        """Return the tools as they are now: servers are asked what they describe, and one that was away may be back."""
+        if not self.servers.servers:
+            return self.own
+        await self.servers.refresh()
+        return {**self.servers.tools(), **self.own}
