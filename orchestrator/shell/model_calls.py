@@ -76,9 +76,10 @@ class ModelCalls:
         if spent.model_time_s >= limits.max_model_time_s:
             raise BudgetExhausted("max_model_time_s", spent.model_time_s, limits.max_model_time_s)
         spent.model_tokens += wanted
-        used = wanted  # a call that breaks may have been paid for
+        used = 0
         try:
             await self._turn(wanted)
+            used = wanted  # a call that breaks may have been paid for
             reply = await self._in_time(self._chat, request, told)
             used = input_tokens(reply, request)
         finally:

@@ -167,6 +167,66 @@ class TestTools:
         assert result.error_type == "ACTION_DENIED"
         assert rig.tool.calls == []
 
+    async def test_an_effect_needs_a_tool_that_can_be_looked_up(self) -> None:
+        """One that only has `call` could be made twice: nobody could tell afterwards whether it happened."""
+        rig = Rig(tool=CountingTool(spec=replace(COUNT, side_effect="draft")))
+        result = await rig.broker().call_tool(counted("rows"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, "can't be made as one" in result.message) == ("ACTION_DENIED", True)
+        assert rig.tool.calls == []
+
+    async def test_a_result_is_kept_for_as_long_as_its_source_has_the_same_version(self) -> None:
+        class Versioned(CountingTool):
+            version = "v1"
+
+            def source_version(self, arguments: Mapping[str, Any]) -> str | None:
+                return None if arguments["what"] == "live" else self.version
+
+        tool = Versioned()
+        rig = Rig(tool=tool)
+        first = await rig.broker().call_tool(counted("rows"))
+        # Another attempt, with an account of its own: the reading is not made again, and not paid.
+        other = Rig(tool=tool, cache=rig.cache)
+        assert await other.broker().call_tool(counted("rows")) == first
+        assert tool.calls == ["rows"]
+        assert [event.performed for event in other.events] == [False]
+        tool.version = "v2"
+        await Rig(tool=tool, cache=rig.cache).broker().call_tool(counted("rows"))
+        assert tool.calls == ["rows", "rows"]
+        # Of an unknown version a result is good for its attempt only.
+        for _ in range(2):
+            await Rig(tool=tool, cache=rig.cache).broker().call_tool(counted("live"))
+        assert tool.calls == ["rows", "rows", "live", "live"]
+
+    async def test_the_same_question_about_something_that_changed_is_another_one(self) -> None:
+        """000 7.4: the source's version is part of what makes two actions the same."""
+
+        class Changing(CountingTool):
+            def source_version(self, arguments: Mapping[str, Any]) -> str | None:
+                return f"{arguments['what']} {len(self.calls)}"
+
+        rig = Rig(tool=Changing())
+        broker = rig.broker()
+        for _ in range(6):
+            assert isinstance(await broker.call_tool(counted("rows")), ToolOk)
+        assert rig.tool.calls == ["rows"] * 6
+
+    async def test_a_failure_that_may_pass_is_tried_again_and_stopped_at_the_third(self) -> None:
+        class Flaky(CountingTool):
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                self.calls.append(arguments["what"])
+                return ToolError(error_type="UNAVAILABLE", message="busy", retryable=True)
+
+        rig = Rig(tool=Flaky())
+        broker = rig.broker()
+        for _ in range(2):
+            result = await broker.call_tool(counted("rows"))
+            assert isinstance(result, ToolError)
+            assert "made before" not in result.message
+        assert rig.tool.calls == ["rows", "rows"]
+        with pytest.raises(BudgetExhausted, match="identical_calls"):
+            await broker.call_tool(counted("rows"))
+
     async def test_a_tool_that_hangs_times_out(self) -> None:
         class Hangs:
             spec = replace(COUNT, timeout_s=0.01)
