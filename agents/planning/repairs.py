@@ -38,6 +38,7 @@ RepairKind = Literal[
     "stage_unplanned",
     "ambiguity",
     "constraint",
+    "objective",
     "resplit",
     "fallback",
 ]
@@ -228,6 +229,10 @@ _WORDS: Final[Mapping[RepairKind, tuple[str, str]]] = {
     "constraint": (
         "the model's constraint “{text}” does not stand in the goal; it was left out.",
         "模型列出的约束“{text}”目标中并没有，已略去。",
+    ),
+    "objective": (
+        "the model's objective “{text}” says more than the goal; the goal as the code reads it stands instead.",
+        "模型写的目标“{text}”超出了原目标，改用代码所读的目标。",
     ),
     "resplit": (
         "the new split of {region} could not be used as proposed: {reason}.",

@@ -152,7 +152,7 @@ class _Planning:
         )
         self.repairs.extend(answer.repairs)
         if answer.value is not None:
-            return answer.value
+            return replace(answer.value, objective=answer.value.objective or self.intent.objective)
         self._fall_back("intent", answer.reason)
         if self.interview.calls[-1].outcome == "model_error":
             return None

@@ -20,6 +20,10 @@ STATED: Final = 0.5
 """Share of a constraint's terms that stand in the goal, from which the goal states it. Our choice: a paraphrase shares
 half of its words, a constraint of the model's own (“clear and concise”) hardly one."""
 
+FOREIGN_TERMS: Final = 3
+"""Terms that an objective may have and the goal not, where they are the larger part: room for “find out”, and none for
+names that a model spells out wrongly from memory. Our choice."""
+
 MAX_LINES: Final = 8
 """Constraints and assumptions of a model, of each."""
 
@@ -33,6 +37,7 @@ class Understanding:
     """An intent as a model states it."""
 
     objective: str
+    """Empty: the model's said more than the goal."""
     constraints: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     ambiguities: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -54,6 +59,9 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
         return "`objective` is missing or empty"
     forms: list[str] = []
     found: list[PlanRepair] = []
+    own = _stands_in(objective, goal) or len(set(terms(objective)) - set(terms(goal))) <= FOREIGN_TERMS
+    if not own:
+        found.append(repair("objective", text=objective))
     lists = {
         name: tuple(
             text
@@ -69,7 +77,7 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
         found.insert(0, repair("form", what="intent", reason=", ".join(dict.fromkeys(forms))))
     return Usable(
         value=Understanding(
-            objective=objective,
+            objective=objective if own else "",
             constraints=stated,
             assumptions=lists["assumptions"],
             ambiguities=points,
@@ -92,7 +100,7 @@ def with_understanding(
     free = (name for name in (f"a{number}" for number in count(1)) if name not in taken)
     added = [(question, options) for question, options in model.ambiguities if question not in asked]
     return Intent(
-        objective=model.objective,
+        objective=model.objective or read.objective,
         constraints=_together(read.constraints, model.constraints, lang),
         assumptions=_together(read.assumptions, model.assumptions, lang),
         ambiguities=(

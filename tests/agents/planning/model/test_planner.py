@@ -441,6 +441,20 @@ def test_steps_of_a_real_model_without_topics_are_about_their_titles_and_none_is
     assert planned.intent.assumptions == embedded.intent.assumptions
 
 
+def test_an_objective_that_spells_out_from_memory_what_the_goal_does_not_say_is_not_taken() -> None:
+    wrong = "Compare the cost of LFP (Lithium Iron Phosphate) and NMC (Nickel Metal Cyanide) batteries."
+    listed = steps(
+        step("t1", "research", item="LFP", fields=["cost"]),
+        step("t2", "research", item="NMC", fields=["cost"]),
+        step("t3", "compare", ["t1", "t2"], items=["LFP", "NMC"], aspects=["cost"]),
+    )
+    planned, model = plan_with("Compare LFP and NMC on cost", SayJson(data={"objective": wrong}), listed)
+    assert kinds(planned) == ["objective"]
+    assert planned.intent.objective == "Compare LFP and NMC on cost."
+    assert "Objective: Compare LFP and NMC on cost." in told(model, 1)
+    assert "Cyanide" not in told(model, 1)
+
+
 def test_a_part_of_a_broken_answer_is_not_taken_for_the_answer() -> None:
     # A list written as a set, as a real model did it: the first step alone would parse.
     cut = '{"steps": [{"id": "t1", "operation": "research", "title": "T", "questions": ["Who?"]}, {"after": {"t1"}}]}'
