@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal, assert_never
 
 from agents.tools.configuration import McpServer
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
@@ -25,6 +25,15 @@ KEY_META: Final = "maskgrad/idempotency-key"
 """In the metadata of a call that changes something: a server may use it to perform the call once."""
 LONGEST_TOOL_NAME: Final = 64
 """What the providers of chat models accept."""
+Standing = Literal["usable", "new", "unreachable", "gone", "changed"]
+"""How a tool of a server stands now.
+
+- `usable`: it is described as it is trusted, or its server was not asked yet.
+- `new`: nobody trusts it.
+- `unreachable`: its server was not reached when it was last asked.
+- `gone`: its server does not have it any more.
+- `changed`: its server describes it otherwise than it is trusted.
+"""
 _ERRORS: Final = ("UNAVAILABLE", "TIMEOUT", "SERVER_ERROR", "ACTION_DENIED", "OBSERVATION_UNKNOWN")
 
 
@@ -81,7 +90,7 @@ class ServerTools:
         try:
             self._compare(await self.connection.listed())
         except Unreachable as error:
-            self.down = f"MCP server {self.server.name!r} can't be reached: {error}"
+            self.down = str(error)
 
     async def described(self) -> tuple[Described, ...]:
         """Return what the server describes now, to be shown to the user; raises `Unreachable`."""
@@ -94,22 +103,37 @@ class ServerTools:
         self.pins.trust(self.server.name, tools)
         self.trusted = self.pins.trusted(self.server.name)
 
-    def held(self, tool: str) -> str | None:
-        """Say why a tool is not used now; `None`: it may be."""
-        trust = f"held until you trust it: maskgrad tools trust {self.server.name}"
+    def standing(self, tool: str) -> Standing:
+        """Return how a tool stands, as far as the server was asked."""
         known = self.trusted.get(tool)
         if known is None:
-            return f"tool {tool!r} of MCP server {self.server.name!r} is new; {trust}"
+            return "new"
         if self.down is not None:
-            return self.down
+            return "unreachable"
         if self.listed is None:
-            return None
+            return "usable"
         now = self.listed.get(tool)
         if now is None:
-            return f"MCP server {self.server.name!r} does not have tool {tool!r} any more"
-        if now.digest != known.digest:
-            return f"the description of tool {tool!r} of MCP server {self.server.name!r} has changed; {trust}"
-        return None
+            return "gone"
+        return "usable" if now.digest == known.digest else "changed"
+
+    def held(self, tool: str) -> str | None:
+        """Say why a tool is not used now; `None`: it may be."""
+        name = self.server.name
+        trust = f"held until you trust it: maskgrad tools trust {name}"
+        match self.standing(tool):
+            case "usable":
+                return None
+            case "new":
+                return f"tool {tool!r} of MCP server {name!r} is new; {trust}"
+            case "unreachable":
+                return f"MCP server {name!r} can't be reached: {self.down}"
+            case "gone":
+                return f"MCP server {name!r} does not have tool {tool!r} any more"
+            case "changed":
+                return f"the description of tool {tool!r} of MCP server {name!r} has changed; {trust}"
+            case other:
+                assert_never(other)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
         """Call a tool, after the server has described it as it is trusted; `key` says that it changes something."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agents.tools.configuration import ToolsFile, tools_file_in
+from agents.tools.configuration import TOOLS_FILE, ToolsFile, tools_file_in
 from agents.tools.configured import configured_tools
 from agents.tools.contract import ToolSpec
 from agents.tools.mcp import McpServers, mcp_servers
 from agents.tools.pins import PinsFile
 from agents.tools.ports import Tool
+from agents.tools.yaml_lines import InvalidToolsFile
 
 
 class Toolbox:
@@ -31,6 +32,16 @@ class Toolbox:
         return self._file
 
     @property
+    def path(self) -> Path:
+        """Where the user's configuration is, or would be."""
+        return self._home / TOOLS_FILE
+
+    @property
+    def configured(self) -> bool:
+        """Whether the file is there."""
+        return self.path.exists()
+
+    @property
     def pins(self) -> PinsFile:
         """The descriptions that the user trusts."""
         return PinsFile(self._home)
@@ -41,8 +52,21 @@ class Toolbox:
         return frozenset(each.host.casefold() for each in self.file.fetch if not each.host.startswith("*"))
 
     def built_in(self) -> dict[str, Tool]:
-        """Return the built-in tools that the file allows, by name; raises `InvalidToolsFile` and `OSError`."""
-        return configured_tools(self.file)
+        """Return the built-in tools that the file allows, by name.
+
+        Raises `InvalidToolsFile`, also when the folder of drafts can't be made.
+        """
+        try:
+            return configured_tools(self.file)
+        except OSError as error:
+            drafts = str(self.file.drafts)
+            raise InvalidToolsFile(
+                self.path,
+                None,
+                en=f"the folder of drafts {drafts!r} can't be used: {error}. Accepted: a folder that may be made and "
+                "written to. Correct `drafts`.",
+                zh=f"草稿文件夹 {drafts!r} 无法使用：{error}。可接受：可以创建并写入的文件夹。请改正 `drafts`。",
+            ) from error
 
     def servers(self) -> McpServers:
         """Return the MCP servers of the file for one event loop, none connected; raises `InvalidToolsFile`."""

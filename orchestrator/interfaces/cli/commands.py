@@ -18,6 +18,7 @@ from orchestrator.interfaces.cli.completion import (
     complete_memories,
     complete_requests,
     complete_runs,
+    complete_servers,
 )
 from orchestrator.interfaces.cli.help_page import CommandPage, GroupPage
 from orchestrator.interfaces.cli.session import perform, session_of
@@ -68,6 +69,11 @@ def make_app() -> typer.Typer:
     for name, function in _MEMORY.items():
         memory.command(name, cls=CommandPage)(function)
     app.add_typer(memory, name="memory")
+    tools = typer.Typer(cls=GroupPage, rich_markup_mode=None)
+    tools.callback(invoke_without_command=True)(_tools)
+    for name, function in _TOOLS.items():
+        tools.command(name, cls=CommandPage)(function)
+    app.add_typer(tools, name="tools")
     for name, function in _LAST.items():
         app.command(name, cls=CommandPage)(function)
     return app
@@ -374,6 +380,33 @@ def memory_clear(context: typer.Context, yes: Annotated[bool, typer.Option("--ye
     return perform(context, lambda session: memory_clear(session, yes=yes))
 
 
+def _tools(context: typer.Context) -> int:
+    return tools_list(context) if context.invoked_subcommand is None else 0
+
+
+def tools_list(context: typer.Context) -> int:
+    from orchestrator.interfaces.cli.bodies.tool_contracts import tools_list
+
+    return perform(context, tools_list)
+
+
+def tools_show(context: typer.Context, tool: Annotated[str, typer.Argument(metavar="NAME")]) -> int:
+    from orchestrator.interfaces.cli.bodies.tool_contracts import tools_show
+
+    return perform(context, lambda session: tools_show(session, tool))
+
+
+def tools_trust(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(metavar="SERVER", autocompletion=complete_servers)],
+    yes: Annotated[bool, typer.Option("--yes")] = False,
+    seen: Annotated[str, typer.Option("--seen", metavar="HASH8")] = "",
+) -> int:
+    from orchestrator.interfaces.cli.bodies.trusting import tools_trust
+
+    return perform(context, lambda session: tools_trust(session, server, yes=yes, seen=seen))
+
+
 def models(
     context: typer.Context, action: Annotated[str, typer.Argument(metavar="[status|off|on]")] = "status"
 ) -> int:
@@ -430,3 +463,9 @@ _MEMORY: Final[dict[str, Callable[..., int]]] = {
     "clear": memory_clear,
 }
 """The commands below `memory`."""
+_TOOLS: Final[dict[str, Callable[..., int]]] = {
+    "list": tools_list,
+    "show": tools_show,
+    "trust": tools_trust,
+}
+"""The commands below `tools`."""

@@ -68,3 +68,15 @@ def complete_memories(incomplete: str) -> list[tuple[str, str]]:
     except (StoreError, ValueError, OSError):
         return []
     return [(m.id, m.text[:60]) for m in entries if m.id.startswith(incomplete)]
+
+
+def complete_servers(incomplete: str) -> list[tuple[str, str]]:
+    """Return the names of the configured MCP servers that begin with `incomplete`, each with how it is reached."""
+    from orchestrator.interfaces.cli.opening import open_toolbox
+    from orchestrator.shell.settings import settings_from
+
+    try:
+        servers = open_toolbox(settings_from(os.environ)).file.servers
+    except (ValueError, OSError):
+        return []
+    return [(s.name, (s.url or s.command or "")[:60]) for s in servers if s.name.startswith(incomplete)]

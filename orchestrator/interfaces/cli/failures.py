@@ -15,6 +15,7 @@ from agents.models.errors import ChatUnavailable, MissingKey, ProviderNotInstall
 from agents.planning.embedded import EmptyGoal
 from agents.retrieval.reading import NOTE_SUFFIXES, FolderNotFound, FolderUnreadable
 from agents.roster import UnknownAgent
+from agents.tools.yaml_lines import InvalidToolsFile
 from graphs.editing.errors import EditError
 from masks.errors import MaskError, UnknownDomain
 from orchestrator.core.errors import (
@@ -119,6 +120,14 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "invalid_setting": {"en": "maskgrad --help", "zh": "maskgrad --help"},
     "run_lease_stale": {"en": "maskgrad watch RUN", "zh": "maskgrad watch RUN"},
     "stale_approval": {"en": "maskgrad review RUN", "zh": "maskgrad review RUN"},
+    "tools_file_invalid": {
+        "en": "correct the file and give the same command again; check it with: maskgrad tools",
+        "zh": "请修正该文件后重新执行同一命令；可用此命令检查：maskgrad tools",
+    },
+    "unknown_tool": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
+    "unknown_server": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
+    "server_unreachable": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
+    "descriptions_changed": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
     "unknown_memory": {"en": "maskgrad memory list", "zh": "maskgrad memory list"},
     "unknown_request": {"en": "maskgrad show RUN", "zh": "maskgrad show RUN"},
 }
@@ -211,6 +220,7 @@ def kind_of(error: BaseException) -> ErrorKind | None:
             | EmptyGoal()
             | InvalidAnswer()
             | InvalidSetting()
+            | InvalidToolsFile()
             | NotStorable()
         ):
             return "usage"

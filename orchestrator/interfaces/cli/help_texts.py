@@ -448,6 +448,59 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         examples=("maskgrad memory clear --yes",),
         parameters={"yes": ("really; without it, nothing is erased", "确认执行；缺省则不擦除任何内容")},
     ),
+    "tools": CommandHelp(
+        does=(
+            "Look at the tools that tools.yaml allows, and trust MCP servers; without a command, list them.",
+            "查看 tools.yaml 允许的工具，并信任 MCP 服务器；不带子命令时列出工具。",
+        ),
+        more=(
+            "Agents with a model are granted the tools that the goal calls for, shown in the review. Without the file "
+            "there is only `calculate`.",
+            "使用模型的 agent 按目标获得所需工具的授权，审核时会显示。没有该文件时只有 `calculate`。",
+        ),
+        examples=("maskgrad tools", "maskgrad tools show read_file", "maskgrad tools trust pages"),
+    ),
+    "tools list": CommandHelp(
+        does=(
+            "List every configured tool: what it may do, and whether it can be used now.",
+            "列出所有已配置的工具：可做什么、现在能否使用。",
+        ),
+        more=(
+            "The MCP servers of the file are started or reached to see whether they answer.",
+            "会启动或连接文件中的 MCP 服务器以检查其是否应答。",
+        ),
+        examples=("maskgrad tools list --json",),
+    ),
+    "tools show": CommandHelp(
+        does=(
+            "Show the contract of one tool: purpose, when to use it and when not, schemas, side effect, repetition, "
+            "compensation.",
+            "显示一个工具的合约：用途、何时使用与不使用、参数模式、副作用、可否重复、如何补救。",
+        ),
+        examples=("maskgrad tools show calculate",),
+        parameters={"tool": ("the tool, as `maskgrad tools` lists it", "工具名称，见 `maskgrad tools`")},
+    ),
+    "tools trust": CommandHelp(
+        does=(
+            "Show what an MCP server says of its tools and how that differs from what you trust, and trust it.",
+            "显示 MCP 服务器对其工具的说明及与已信任内容的差别，并予以信任。",
+        ),
+        more=(
+            "Models see these texts, so a new or changed one is held until you trust it. At a terminal you are asked; "
+            "elsewhere the command that trusts exactly what was shown is printed.",
+            "模型会看到这些文字，因此新增或改动的内容在您信任之前会被搁置。在终端上会询问您；"
+            "否则打印出恰好信任所示内容的命令。",
+        ),
+        examples=("maskgrad tools trust pages", "maskgrad tools trust pages --yes --seen 3f2a91c0"),
+        parameters={
+            "server": ("the server, as it is named in tools.yaml", "服务器，按 tools.yaml 中的名称"),
+            "yes": ("trust what is shown without asking", "不再询问，信任所示内容"),
+            "seen": (
+                "trust only if it is still what was shown under this hash",
+                "仅当内容与该哈希所示相同时才信任",
+            ),
+        },
+    ),
     "export": CommandHelp(
         does=("Write a run to a file or to stdout.", "将运行写入文件或标准输出。"),
         more=(
@@ -484,8 +537,8 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     ),
     "doctor": CommandHelp(
         does=(
-            "Check the installation: import names, Python, packages, embedder, domains, store, locale.",
-            "检查安装：导入名、Python、软件包、嵌入模型、知识域、存储、区域设置。",
+            "Check the installation: import names, Python, packages, embedder, domains, tools, store, locale.",
+            "检查安装：导入名、Python、软件包、嵌入模型、知识域、工具、存储、区域设置。",
         ),
         examples=("maskgrad doctor", "maskgrad doctor --json"),
     ),

@@ -9,7 +9,7 @@ from typing import Final
 _RUN: Final = re.compile(r"(r-[0-9a-z]{4,8})(?:[@.].*)?")
 """A run, an approval of one of its revisions, or a request of it."""
 _OPEN: Final = re.compile(r"(maskgrad (?:[a-z-]+ ){1,2})(?:RUN|ID)\b")
-_GROUPS: Final = ("masks", "domains", "memory")
+_GROUPS: Final = ("masks", "domains", "memory", "tools")
 """Commands that have commands below them."""
 
 

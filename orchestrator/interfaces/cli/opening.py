@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
+    from orchestrator.shell.toolbox import Toolbox
     from orchestrator.shell.wiring import Workshop
 
 
@@ -35,6 +36,13 @@ def open_memory(settings: Settings) -> LongTermMemory:
     return MemoryFile(settings.memory_path, SystemClock().now)
 
 
+def open_toolbox(settings: Settings) -> Toolbox:
+    """Return the tools that the user's file in the data directory allows; it is read at the first use."""
+    from orchestrator.shell.toolbox import Toolbox
+
+    return Toolbox(settings.home, os.environ)
+
+
 def open_desk(settings: Settings, store: RunStore) -> Desk:
     """Return a desk on `store`, for deciding on runs without drafting or executing any."""
     from orchestrator.desk import OpenDesk
@@ -46,7 +54,6 @@ def open_desk(settings: Settings, store: RunStore) -> Desk:
 def open_shop(settings: Settings, store: RunStore) -> Workshop:
     """Return a workshop on `store`."""
     from orchestrator.shell.chat_models import ChatModels
-    from orchestrator.shell.toolbox import Toolbox
     from orchestrator.shell.wiring import Workshop
 
     chats = ChatModels(os.environ, settings.home)
@@ -57,7 +64,7 @@ def open_shop(settings: Settings, store: RunStore) -> Workshop:
         memory=open_memory(settings),
         chats=chats,
         chat_for=chats.of_agent,
-        toolbox=Toolbox(settings.home, os.environ),
+        toolbox=open_toolbox(settings),
     )
 
 

@@ -3,6 +3,8 @@
     Problem              kind, code, message in both languages
     ├── UsageProblem     an argument, an option or a value is not accepted; nothing was changed
     ├── NotFound         a file, sub-task or other thing that was named does not exist
+    ├── Changed          something is no longer what was shown
+    ├── Unavailable      something outside that is needed can't be reached
     └── Interrupted      the user ended the command
 
 Raised by command bodies, shown by `orchestrator.interfaces.cli.failures`. Light on purpose: the help imports it.
@@ -56,6 +58,18 @@ class NotFound(Problem):
     """Something that was named does not exist."""
 
     kind = "not_found"
+
+
+class Changed(Problem):
+    """Something is no longer what was shown."""
+
+    kind = "state"
+
+
+class Unavailable(Problem):
+    """Something outside that is needed can't be reached."""
+
+    kind = "unavailable"
 
 
 class Interrupted(Problem):

