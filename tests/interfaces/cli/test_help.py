@@ -115,7 +115,6 @@ LOADED_FOR_HELP = {
             "usage",
         )
     ),
-    *("agents", "agents.models", "agents.models.rate_limits"),
 }
 """Every module of ours that `--help` imports."""
 OTHERS_FOR_HELP = {"platformdirs", "typer"}

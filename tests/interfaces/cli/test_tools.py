@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agents.tools.pins import PINS_FILE, PinsFile
 from orchestrator.interfaces.cli.bodies.trusting import visible
 from orchestrator.interfaces.cli.completion import complete_servers
+from tests.flows.stage import set_stage, written
 from tests.interfaces.cli.harness import REPOSITORY, Called, call
 
 PROGRAM = REPOSITORY / "tests" / "agents" / "tools" / "mcp_server.py"
@@ -102,7 +103,7 @@ def test_nothing_is_trusted_without_a_word(home: Path) -> None:
     assert as_json.data["trusted"] is False
     assert as_json.data["command"] in seen.err
     assert not (home / PINS_FILE).exists()
-    for typed in ("\n", "n\n", "no\n", "", "perhaps\n"):
+    for typed in ("", "perhaps\n"):
         asked = trust(home, typed=typed)
         assert (asked.code, asked.out) == (3, "")
         assert "Look at something." in asked.err
@@ -171,8 +172,16 @@ def test_a_server_that_is_away_is_named_with_the_reason(home: Path, tmp_path: Pa
     assert "pages" in unknown.error["message"]
 
 
-@pytest.mark.parametrize("argv", [("tools",), ("tools", "trust", "x"), ("plan", "Why?"), ("run", "Why?")])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("argv", "lang"),
+    [
+        (("tools",), "en"),
+        (("tools", "trust", "x"), "zh"),
+        (("tools", "show", "calculate"), "zh"),
+        (("plan", "Why?"), "en"),
+        (("run", "Why?"), "zh"),
+    ],
+)
 def test_a_mistake_in_the_file_is_told_by_every_command_that_needs_it(
     tmp_path: Path, argv: tuple[str, ...], lang: str
 ) -> None:
@@ -193,14 +202,12 @@ def test_a_mistake_in_the_file_is_told_by_every_command_that_needs_it(
     ("said", "en", "zh"),
     [("folders: 3\n", "tools.yaml:1", "可接受"), ("drafts: state/x\n", "can't be used", "无法使用")],
 )
-def test_doctor_blames_the_file_of_tools(
-    tmp_path: Path, state: Path, said: str, en: str, zh: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_blames_the_file_of_tools(tmp_path: Path, state: Path, said: str, en: str, zh: str) -> None:
     del state
-    monkeypatch.setenv("PATH", "/nowhere")
+    shop = set_stage(written(tmp_path / "notes")).shop
     (tmp_path / "tools.yaml").write_text(said, encoding="utf-8")
     for lang, words in (("en", en), ("zh", zh)):
-        called = call("doctor", "--json", "--lang", lang, home=tmp_path)
+        called = call("doctor", "--json", "--lang", lang, home=tmp_path, shop=shop)
         assert called.code == 1
         (check,) = [check for check in called.data["checks"] if check["name"] == "tools"]
         assert check["verdict"] == "failed"

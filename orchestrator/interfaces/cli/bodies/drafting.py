@@ -28,8 +28,8 @@ def draft_run(session: Session, draft: Draft) -> RunState:
 
     With a file, revision 1 is the planner's and revision 2 the file's; nothing is created when the file has errors.
     Raises `EmptyGoal`, `FolderNotFound`, `FolderUnreadable`, `UnknownDomain`, `DesignError`, `SourcesMissing` for a
-    plan that searches without a folder, `SeveralSources`, `InvalidProposal` and `NotFound` for a file, and what the
-    store raises.
+    plan that searches without a folder, `SeveralSources`, `InvalidProposal` and `NotFound` for a file,
+    `InvalidToolsFile`, and what the store raises.
     """
     if draft.file is not None:
         return _from_file(session, draft)
@@ -40,6 +40,7 @@ def draft_run(session: Session, draft: Draft) -> RunState:
 
 def _submit(session: Session, draft: Draft, options: ProposalOptions) -> RunState:
     shop = session.shop()
+    shop.tool_specs()  # a mistake in the user's file is told before notes are indexed and a model is paid
     planner = planner_of(session, shop, draft)
     folders = [Path(folder) for folder in draft.sources]
     if planner is not None:

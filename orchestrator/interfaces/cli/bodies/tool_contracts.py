@@ -96,8 +96,12 @@ def tools_list(session: Session) -> Result:
 
 def tools_show(session: Session, name: str) -> Result:
     """Return the contract of one tool; raises `NotFound` and `InvalidToolsFile`."""
-    known, _ = _asked(session, session.toolbox())
-    found = next((tool for tool in known if tool.spec.name == name), None)
+    toolbox = session.toolbox()
+    own = toolbox.built_in().get(name)
+    found = KnownTool(spec=own.spec) if own is not None else None
+    if found is None:  # only then is it worth the time to ask servers
+        known, _ = _asked(session, toolbox)
+        found = next((tool for tool in known if tool.spec.name == name), None)
     if found is None:
         names = ", ".join(tool.spec.name for tool in known)
         raise NotFound(
