@@ -5,6 +5,8 @@
     state = await execute(shop, run)             # masked execution, verification, backtracks
     report = report_of(shop, run)                # what was delivered, what it rests on, what stays open
 
+    beside = await shadow(shop, run, options)    # the same goal otherwise, to be executed beside it and compared only
+
 A person may change the draft (`revise`), answer a suspended run (`answer`), stop it (`post_control`), and any process
 may look at it (`state_of`). These are in `orchestrator.desk`, which is quick to import, and can be had from here, too.
 """
@@ -21,10 +23,12 @@ from typing import Final
 
 from agents.memory.ports import LongTermMemory
 from agents.models.contract import Usage
+from agents.planning.clarifying import settled_points
 from agents.planning.language import detect_language
 from agents.planning.ports import Planner
 from agents.retrieval.reading import NOTE_SUFFIXES
 from graphs.contract import Goal, Lang
+from masks.bands import DEFAULT_THRESHOLDS
 from orchestrator.core.errors import NoNotes, WrongState
 from orchestrator.core.events import (
     ForkPoint,
@@ -46,10 +50,11 @@ from orchestrator.desk import (
     revise,
     state_of,
 )
+from orchestrator.shell.clarifying import options_of
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.lease_keeper import LeaseKeeper
-from orchestrator.shell.proposing import ProposalOptions, draft_proposal, propose, versions_of
+from orchestrator.shell.proposing import ProposalOptions, Proposed, draft_proposal, propose, versions_of
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.remembering import remember_run
 from orchestrator.shell.runs import caught_up, create, load
@@ -71,6 +76,7 @@ __all__ = [
     "request_changes",
     "revise",
     "run_again",
+    "shadow",
     "state_of",
     "submit",
     "submit_planned",
@@ -134,9 +140,66 @@ def run_again(shop: Workshop, run: RunId) -> RunState:
     if old.proposal is None or old.approved_revision is None:
         raise WrongState(run, old.status, wanted="approved", next_step=f"maskgrad review {run}")
     check_versions(shop, old)
-    created = _create(shop, replace(old.proposal, revision=1), forked_from=ForkPoint(run=run, seq=old.seq))
+    created = _create(
+        shop,
+        replace(old.proposal, revision=1),
+        forked_from=ForkPoint(run=run, seq=old.seq),
+        shadow_of=old.shadow_of,
+    )
+    return _approved(shop, created, by=f"copy of {run}")
+
+
+async def shadow(
+    shop: Workshop, run: RunId, options: ProposalOptions | None = None, *, planner: Planner | None = None
+) -> RunState:
+    """Draft the goal of an approved run otherwise, to be executed beside it; return the shadow, confirmed.
+
+    `options` say what is otherwise, such as what its agents think with, `planner` who plans it; points that the user
+    decided, prohibitions and limits of the run hold for the shadow, edits of its plan and its masks do not. Whoever
+    calls this approves the shadow unseen. Therefore its profile is `evaluate`, in which changes are only pretended,
+    and it delivers nothing: neither the long-term memory nor the memory of failed repairs nor the templates learn from
+    it. `execute` executes it as any other run.
+
+    Raises `WrongState` for a run that was never approved, `NothingToDo` for a plan without a sub-task, and what
+    `submit` raises.
+    """
+    original = await asyncio.to_thread(load, shop.store, run)
+    if original.proposal is None or original.approved_revision is None:
+        raise WrongState(run, original.status, wanted="approved", next_step=f"maskgrad review {run}")
+    wanted = await asyncio.to_thread(_shadowing, shop, original.proposal, options)
+    goal = original.proposal.goal
+    if planner is None:
+        proposed = Proposed(proposal=await asyncio.to_thread(draft_proposal, shop, goal, wanted))
+    else:
+        proposed = await propose(shop, goal, wanted, planner)
+    check_task(proposed.proposal)
+    searched_folder(proposed.proposal)
+
+    def created() -> RunState:
+        made = _create(shop, proposed.proposal, usage=proposed.usage, shadow_of=run)
+        return _approved(shop, made, by=f"shadow of {run}")
+
+    return await asyncio.to_thread(created)
+
+
+def _shadowing(shop: Workshop, proposal: Proposal, options: ProposalOptions | None) -> ProposalOptions:
+    """Return `options` within what the user set for the run of `proposal`."""
+    held = options_of(shop, proposal, settled_points(proposal.intent))
+    wanted = options if options is not None else held
+    return replace(
+        wanted,
+        allow_unresolved=held.allow_unresolved,
+        forbidden=tuple(dict.fromkeys((*held.forbidden, *wanted.forbidden))),
+        limits=wanted.limits or held.limits,
+        thresholds=held.thresholds if wanted.thresholds == DEFAULT_THRESHOLDS else wanted.thresholds,
+        settled=settled_points(proposal.intent),
+        profile="evaluate",
+    )
+
+
+def _approved(shop: Workshop, created: RunState, *, by: str) -> RunState:
     assert created.sha256 is not None, "a created run is in review"
-    return approve(shop, created.run, 1, created.sha256, by=f"copy of {run}")
+    return approve(shop, created.run, 1, created.sha256, by=by)
 
 
 async def execute(
@@ -216,7 +279,7 @@ async def _execute(
                 run, kept=journal.committed if kept is None else kept, step=f"maskgrad resume {run}"
             )
             raise
-    if state.status in ENDED and shop.memory is not None:
+    if state.status in ENDED and shop.memory is not None and state.shadow_of is None:
         await asyncio.to_thread(_remember, shop.memory, state, shop.clock.now())
     return state
 
@@ -300,6 +363,7 @@ def _create(
     proposal: Proposal,
     forked_from: ForkPoint | None = None,
     usage: tuple[Usage, ...] = (),
+    shadow_of: RunId | None = None,
 ) -> RunState:
     run = RunId(shop.ids.run())
     created = RunCreated(
@@ -309,6 +373,7 @@ def _create(
         run_seed=shop.ids.seed(),
         versions=versions_of(shop),
         forked_from=forked_from,
+        shadow_of=shadow_of,
     )
     drafted = ProposalDrafted(
         proposal=proposal, sha256=proposal_sha256(proposal), author="planner", usage=usage

@@ -53,6 +53,8 @@ class RunCreated:
     versions: Mapping[str, str]
     """Of product, event schema, prompts, registry, embedder and model."""
     forked_from: ForkPoint | None = None
+    shadow_of: RunId | None = None
+    """The run that this one is only compared with; it delivers nothing and nothing is learnt from it."""
     type: Literal["run.created"] = "run.created"
 
 

@@ -218,6 +218,11 @@ class RunState:
     report: ArtefactId | None = None
     result: ContentDigest | None = None
 
+    @property
+    def shadow_of(self) -> RunId | None:
+        """The run that this one is only compared with; `None` for one that delivers."""
+        return self.created.shadow_of if self.created is not None else None
+
     def node(self, node: NodeId) -> NodeState:
         """Return a sub-task's state; raises `KeyError` for an unknown one."""
         return self.nodes[node]

@@ -81,11 +81,11 @@ def _decided(shop: Workshop, proposal: Proposal, point: str, answer: str) -> Pro
     before = settled_points(proposal.intent)
     others = tuple(ambiguity for ambiguity in before if ambiguity.id != point)
     settled = (*others, settle(found, " ".join(answer.split())))
-    return replace(_options(shop, proposal, before), settled=settled)
+    return replace(options_of(shop, proposal, before), settled=settled)
 
 
-def _options(shop: Workshop, proposal: Proposal, settled: Sequence[Ambiguity]) -> ProposalOptions:
-    """Return what the user set beside the goal: what it forbids by its own words or by decisions is not among it."""
+def options_of(shop: Workshop, proposal: Proposal, settled: Sequence[Ambiguity]) -> ProposalOptions:
+    """Return what the user set beside the goal and its decisions: what either forbids by its words is not among it."""
     goal, contract = proposal.goal, proposal.contract
     reading = as_decided(goal, read_goal(goal.text), settled, shop.registry)
     own = resolve_prohibitions(reading.prohibitions, shop.registry).entries()

@@ -407,12 +407,12 @@ class RunExecutor:
                 self._record(body, cause, delete_threads=self._attempts.left_threads({name}))
 
     def _remember(self, plan: BacktrackPlan) -> None:
-        """Write a repair that proved wrong into the memory of all runs, once per run.
+        """Write a repair that proved wrong into the memory of all runs, once per run; a shadow only records.
 
         It goes with the backtrack that is recorded next, in one transaction: a crash leaves both or neither. What an
         older version wrote by itself, before a crash took the backtrack, stands there already.
         """
-        if plan.remember is None:
+        if plan.remember is None or self._journal.state.shadow_of is not None:
             return
         task_class, _, repair = plan.remember.rpartition(MEMORY_MARK)
         run, lease = str(self._journal.run), self._journal.lease

@@ -32,7 +32,7 @@ from graphs.plan import NodeId, Plan, SubTask
 from masks.domains import DomainId, DomainRegistry
 from masks.gradient import set_value
 from masks.ports import Embedder
-from orchestrator.core.events import ProposalApproved, ProposalDrafted, RunEnded
+from orchestrator.core.events import ProposalApproved, ProposalDrafted, RunCreated, RunEnded
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.editing.carrying import carry_candidates, carry_origins
@@ -97,7 +97,7 @@ class Applied:
 
 
 def template_of(store: RunStore, run: RunId) -> PlanTemplate | None:
-    """Return the template of a run; `None` for one that delivered nothing or was approved as drafted.
+    """Return the template of a run; `None` for one that delivered nothing, a shadow, or one approved as drafted.
 
     Where a point was decided (`maskgrad clarify`), the plan was drafted anew: what was changed since counts.
     Raises `UnknownRun`.
@@ -105,8 +105,11 @@ def template_of(store: RunStore, run: RunId) -> PlanTemplate | None:
     revisions: list[Proposal] = []
     approved: Proposal | None = None
     outcome = ""
+    shadow = False
     for event in events_of(store, run):
         match event.body:
+            case RunCreated(shadow_of=original):
+                shadow = original is not None
             case ProposalDrafted(proposal=proposal):
                 revisions.append(proposal)
             case ProposalApproved(revision=revision) if approved is None:
@@ -115,7 +118,7 @@ def template_of(store: RunStore, run: RunId) -> PlanTemplate | None:
                 outcome = ended
             case _:
                 pass
-    if approved is None or outcome not in ("completed", "partial"):
+    if shadow or approved is None or outcome not in ("completed", "partial"):
         return None
     drafted = _last_drafted(revisions, approved)
     template = PlanTemplate(

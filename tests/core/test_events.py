@@ -183,6 +183,7 @@ BODIES: tuple[Body, ...] = (
         run_seed="s",
         versions={"product": "0.1"},
         forked_from=ForkPoint(run=RunId("r-0"), seq=7),
+        shadow_of=RunId("r-0"),
     ),
     ProposalDrafted(
         proposal=DRAFT, sha256=proposal_sha256(DRAFT), author="user", changes=("b: another agent",)

@@ -199,6 +199,7 @@ def run(
     base_url: BaseUrl = "",
     approve: Annotated[bool, typer.Option("--approve")] = False,
     again: Annotated[bool, typer.Option("--again")] = False,
+    shadow: Annotated[bool, typer.Option("--shadow")] = False,
 ) -> int:
     _begin(context, what)
     from orchestrator.interfaces.cli.bodies.running import run
@@ -215,7 +216,7 @@ def run(
         planner_model=planner_model,
         base_url=base_url,
     )
-    return perform(context, lambda session: run(session, draft, approve=approve, again=again))
+    return perform(context, lambda session: run(session, draft, approve=approve, again=again, shadow=shadow))
 
 
 def watch(

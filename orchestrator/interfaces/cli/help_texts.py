@@ -196,14 +196,17 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "In a terminal the review is shown and a numbered choice is asked for. Without a terminal nothing is "
             "approved: the approve command is printed and the exit code is 3. A run that ended is shown again; with "
             "--again it becomes a new run with a copy of its approved proposal. Ctrl-C stops it so that it can be "
-            "resumed.",
+            "resumed. With --shadow the run is worked as without --model, and the model works on the same goal beside "
+            "it: its changes are only pretended, its result is never delivered, its faults do not concern the run.",
             "在终端中会显示审核内容并请求按编号选择。没有终端时不会批准任何内容：打印批准命令，退出码为 3。"
             "已结束的运行只会再次显示其结果；加上 --again 才会以其已批准方案的副本新建运行并执行。"
-            "Ctrl-C 会停止运行，之后可继续。",
+            "Ctrl-C 会停止运行，之后可继续。使用 --shadow 时，运行本身不用 --model 的模型；该模型另行处理同一目标："
+            "其改动只作模拟，结果从不交付，出错也不影响本运行。",
         ),
         examples=(
             'maskgrad run "How much does the battery system cost?" --sources examples/notes-en --approve',
             "maskgrad run r-7k2m9d",
+            "maskgrad run r-7k2m9d --shadow --model openai:gpt-5-mini",
             "maskgrad run proposal.yaml",
         ),
         parameters={
@@ -222,6 +225,10 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "again": (
                 "execute a run that ended as a new run, with a copy of its approved proposal",
                 "以其已批准方案的副本，将已结束的运行作为新运行再次执行",
+            ),
+            "shadow": (
+                "let the model of --model work on the same goal beside the run, for comparison only",
+                "让 --model 指定的模型在本运行之外处理同一目标，仅供对比",
             ),
         },
     ),

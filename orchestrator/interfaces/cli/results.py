@@ -27,6 +27,8 @@ class Result:
     code: ExitCode = ExitCode.DONE
     notes: tuple[str, ...] = ()
     """What to know and what to do next; talk, so it goes to stderr."""
+    written: bool = False
+    """Whether data and text are written already, because the command went on after them: only notes are left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,9 @@ class Failure:
 
 def write_result(streams: Streams, form: Form, result: Result) -> None:
     """Write `result` in `form`; notes go to stderr in every form."""
-    if form == "text":
+    if result.written:
+        pass
+    elif form == "text":
         if result.text:
             streams.data(plain_text(result.text.rstrip("\n")))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from orchestrator.core.events import Event, to_wire
 from orchestrator.core.ids import RunId
@@ -35,33 +36,50 @@ def execute_shown(session: Session, run: RunId) -> Result:
 
 
 def _execute(session: Session, run: RunId, display: RunDisplay) -> RunState:
+    async def stoppable() -> RunState:
+        stop = asyncio.Event()
+        with stopping_on_signals(stop, partial(say_stopping, session), partial(close, display)):
+            return await executed(session, run, stop, showing(session, run, display))
+
+    return asyncio.run(stoppable())
+
+
+async def executed(session: Session, run: RunId, stop: asyncio.Event, *shown: Listener) -> RunState:
+    """Execute a run with its log and its spans, told to `shown`; raises as `orchestrator.run.execute`."""
     shop = session.shop()
     if shop.models_are_off() and _wants_models(run_state(session, run)):
         session.talk(
             "models are switched off: the embedded default works in their place (maskgrad models)",
             "模型已关闭：由内置方式代替（maskgrad models）",
         )
+    with (
+        run_spans(session.settings, warn=session.talk) as spans,
+        run_log(session.settings, run, warn=session.talk) as log,
+    ):
+        return await execute(shop, run, listeners=[*shown, *spans, *log], stop=stop)
+
+
+def showing(session: Session, run: RunId, display: RunDisplay) -> Listener:
+    """Return the listener that shows a run's progress and, with `--jsonl`, writes its events."""
 
     def show(event: Event, state: RunState) -> None:
         session.stream(to_wire(run, event))
         display.show(event, state)
 
-    def said() -> None:
-        session.talk(
-            "stopping; what was accepted is kept (once more to end at once)",
-            "正在停止；已接受的内容会保留（再按一次立即结束）",
-        )
+    return _harmless(show)
 
-    async def stoppable() -> RunState:
-        stop = asyncio.Event()
-        with stopping_on_signals(stop, said, lambda: display.__exit__(None, None, None)):
-            return await execute(shop, run, listeners=[_harmless(show), *spans, *log], stop=stop)
 
-    with (
-        run_spans(session.settings, warn=session.talk) as spans,
-        run_log(session.settings, run, warn=session.talk) as log,
-    ):
-        return asyncio.run(stoppable())
+def say_stopping(session: Session) -> None:
+    """Say that the first signal was heard."""
+    session.talk(
+        "stopping; what was accepted is kept (once more to end at once)",
+        "正在停止；已接受的内容会保留（再按一次立即结束）",
+    )
+
+
+def close(display: RunDisplay) -> None:
+    """Give the terminal back, where the process ends at once."""
+    display.__exit__(None, None, None)
 
 
 def _wants_models(state: RunState) -> bool:

@@ -9,7 +9,7 @@ from graphs.plan import natural_key
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted, is_starting, whole_number
-from orchestrator.interfaces.cli.bodies.summaries import run_document, status_words
+from orchestrator.interfaces.cli.bodies.summaries import run_document, shadow_words, status_words
 from orchestrator.interfaces.cli.failures import failure_of
 from orchestrator.interfaces.cli.problems import Lang
 from orchestrator.interfaces.cli.results import Result
@@ -46,7 +46,8 @@ def runs(session: Session, limit: str) -> Result:
         documents.append({**document, "created": row.created})
         waits = _waits(state)
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
-        status = status_words(state.status, session.lang, interrupted=interrupted, starting=starting) + waits
+        status = status_words(state.status, session.lang, interrupted=interrupted, starting=starting)
+        status += shadow_words(state, session.lang) + waits
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
     if cells:
         head = _HEAD[session.lang]

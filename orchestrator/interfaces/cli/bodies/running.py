@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,13 @@ from orchestrator.interfaces.cli.bodies.looking import (
 )
 from orchestrator.interfaces.cli.bodies.outcomes import outcome_of
 from orchestrator.interfaces.cli.bodies.reviewing import review_result, waiting_result
-from orchestrator.interfaces.cli.bodies.starting import Draft, copy_run, draft_run, execute_shown
+from orchestrator.interfaces.cli.bodies.starting import (
+    Draft,
+    copy_run,
+    draft_run,
+    execute_shown,
+    shadow_of,
+)
 from orchestrator.interfaces.cli.bodies.summaries import approval_of, status_words
 from orchestrator.interfaces.cli.bodies.templating import template_named, with_offer, with_template
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
@@ -59,18 +66,23 @@ def plan(session: Session, draft: Draft) -> Result:
     return replace(result, notes=(*lines, *result.notes))
 
 
-def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -> Result:
-    """Draft or open a run, have it approved and execute it.
+def run(
+    session: Session, draft: Draft, *, approve: bool, again: bool = False, shadow: bool = False
+) -> Result:
+    """Draft or open a run, have it approved and execute it; with `shadow`, the draft's models work beside it only.
 
     Without a terminal nothing is approved: the review is returned with the code `WAITING`. A run that ended is shown
     again, or executed as a new one with `again`. Raises as `draft_run` and `orchestrator.run.execute` do, and
-    `UsageProblem` for `again` with anything but a run that ended.
+    `UsageProblem` for `again` with anything but a run that ended and for `shadow` without a model.
     """
+    beside = shadow_of(session, draft) if shadow else None
+    if shadow:
+        draft = replace(draft, model="", planner_model="", base_url="")
     state = _opened(session, draft, again=again)
     if state.status in ENDED:
         return _ended_before(session, state)
     try:
-        return _decided_and_executed(session, state, approve=approve)
+        return _decided_and_executed(session, state, approve=approve, beside=beside)
     except RunBusy as error:
         raise _held_elsewhere(session, state.run, error) from error
     except StoreUnavailable as error:
@@ -80,7 +92,9 @@ def run(session: Session, draft: Draft, *, approve: bool, again: bool = False) -
         raise
 
 
-def _decided_and_executed(session: Session, state: RunState, *, approve: bool) -> Result:
+def _decided_and_executed(
+    session: Session, state: RunState, *, approve: bool, beside: Draft | None
+) -> Result:
     if state.status == "reviewing":
         check_task(proposal_of(state))
         if approve:
@@ -94,8 +108,23 @@ def _decided_and_executed(session: Session, state: RunState, *, approve: bool) -
             if state.status in ENDED:
                 return outcome_of(session, state)
         else:
-            return waiting_result(session, state)
-    return execute_shown(session, state.run)
+            return _waiting(session, state, beside)
+    return execute_shown(session, state.run, beside)
+
+
+def _waiting(session: Session, state: RunState, beside: Draft | None) -> Result:
+    shown = waiting_result(session, state)
+    if beside is None:
+        return shown
+    named = (
+        ("--model", beside.model),
+        ("--planner-model", beside.planner_model),
+        ("--base-url", beside.base_url),
+    )
+    options = " ".join(f"{option} {shlex.quote(value)}" for option, value in named if value)
+    again = f"maskgrad run {state.run} --shadow {options}"
+    note = session.pick(f"with its shadow: {again}", f"连同其影子：{again}")
+    return replace(shown, notes=(*shown.notes, note))
 
 
 def resume(session: Session, run: str) -> Result:

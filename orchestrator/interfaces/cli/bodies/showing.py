@@ -26,6 +26,7 @@ from orchestrator.interfaces.cli.bodies.summaries import (
     plan_anew,
     request_lines,
     run_document,
+    shadow_words,
     status_words,
 )
 from orchestrator.interfaces.cli.results import Result
@@ -86,7 +87,7 @@ def state_lines(
     goal = state.created.goal if state.created is not None else ""
     status = status_words(state.status, lang, interrupted=interrupted, starting=holder is not None)
     lines = [
-        f"{state.run}  {status}  #{state.seq}",
+        f"{state.run}  {status}{shadow_words(state, lang)}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
     ]
     if state.status == "reviewing":

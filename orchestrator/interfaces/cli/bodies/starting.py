@@ -29,6 +29,9 @@ from orchestrator.shell.settings import profile_named
 from orchestrator.shell.store.errors import RunBusy
 from orchestrator.shell.store.holders import this_process
 
+EMBEDDED: Final = "embedded"
+"""Stands for no model, where an option or a setting names one."""
+
 COUNTED: Final = 10_000
 """Files of a folder that are counted before work starts; a person must not wait for a number."""
 
@@ -74,9 +77,10 @@ def copy_run(session: Session, run: RunId) -> RunState:
     return run_again(session.shop(), run)
 
 
-def execute_shown(session: Session, run: RunId) -> Result:
-    """Execute a run with its progress shown; raises as `orchestrator.run.execute`.
+def execute_shown(session: Session, run: RunId, shadow: Draft | None = None) -> Result:
+    """Execute a run with its progress shown, and its shadow as `shadow` asks for it.
 
+    Raises as `orchestrator.run.execute` does for the run.
     `RunBusy`, while another process executes it, comes at once: nothing is loaded for that.
     """
     lease = living_lease(session, run)
@@ -84,9 +88,38 @@ def execute_shown(session: Session, run: RunId) -> Result:
         raise RunBusy(run, lease.holder, lease.expires)
     if session.invocation.display != "none":
         session.talk(f"starting {run} …", f"正在启动 {run}……")
+    if shadow is not None:
+        from orchestrator.interfaces.cli.bodies.shadowing import execute_with_shadow
+
+        return execute_with_shadow(session, run, shadow)
     from orchestrator.interfaces.cli.bodies.executing import execute_shown as really
 
     return really(session, run)
+
+
+def shadow_of(session: Session, draft: Draft) -> Draft | None:
+    """Return what the shadow of a run is drafted with; `None`, which is said, while models are switched off.
+
+    Raises `UsageProblem` without a model, and a `ChatUnavailable` for one that can't be opened.
+    """
+    if not draft.model or draft.model == EMBEDDED:
+        raise UsageProblem(
+            "shadow_without_model",
+            en=f"--shadow lets a model work beside the run, and --model names {draft.model or 'none'!r}; name one: "
+            "--shadow --model PROVIDER:MODEL",
+            zh=f"--shadow 让模型与运行并行工作，而 --model 为 {draft.model or '空'!r}；请给出模型："
+            "--shadow --model PROVIDER:MODEL",
+        )
+    from orchestrator.interfaces.cli.bodies.thinking import policy_of
+
+    policy_of(session, draft)
+    if session.shop().models_are_off():
+        session.talk(
+            "models are switched off, so there will be no shadow (maskgrad models)",
+            "模型已关闭，因此不会有影子运行（maskgrad models）",
+        )
+        return None
+    return draft
 
 
 def _refuse(session: Session, draft: Draft) -> None:

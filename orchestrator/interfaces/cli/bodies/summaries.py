@@ -66,6 +66,15 @@ def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False, st
     return pick(lang, *(INTERRUPTED if interrupted and status == "running" else STATUS_WORDS[status]))
 
 
+def shadow_words(state: RunState, lang: Lang) -> str:
+    """Return what a shadow is the shadow of, in brackets; empty for any other run."""
+    return (
+        pick(lang, f" (shadow of {state.shadow_of})", f"（{state.shadow_of} 的影子）")
+        if state.shadow_of
+        else ""
+    )
+
+
 def approval_of(state: RunState) -> str | None:
     """Return `ID@REV-HASH8` of the revision under review; `None` outside of a review."""
     if state.status != "reviewing" or state.proposal is None or state.sha256 is None:
@@ -122,6 +131,7 @@ def run_document(state: RunState, *, interrupted: bool = False, starting: bool =
         "interrupted": interrupted,
         "seq": state.seq,
         "goal": state.created.goal if state.created is not None else None,
+        "shadow_of": state.shadow_of,
         "revision": state.proposal.revision if state.proposal is not None else None,
         "sha256": state.sha256,
         "approved_revision": state.approved_revision,

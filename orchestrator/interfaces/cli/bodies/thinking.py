@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from agents.models.providers import PROVIDERS
 from agents.planning.model.planner import ModelPlanner
 from agents.planning.ports import Planner
 from agents.spec import ModelPolicy
-from orchestrator.interfaces.cli.bodies.starting import Draft
+from orchestrator.interfaces.cli.bodies.starting import EMBEDDED, Draft
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.shell.wiring import Workshop
-
-EMBEDDED: Final = "embedded"
-"""Stands for no model, where a setting names one."""
 
 
 def policy_of(session: Session, draft: Draft) -> ModelPolicy | None:
