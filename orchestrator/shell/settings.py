@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from platformdirs import user_data_path
 
+from agents.models.rate_limits import RateLimit
+
 if TYPE_CHECKING:  # every command reads the settings, and the contract's module costs pydantic's start-up
-    from agents.models.rate_limits import RateLimit
     from agents.spec import Provider
     from agents.tools.contract import Profile
     from graphs.contract import Lang
@@ -215,11 +216,6 @@ def _provider_caps(text: str) -> Mapping[Provider, int]:
 
 def _rate_limits(text: str) -> Mapping[Provider, RateLimit]:
     """Return the limits of a text such as `openai=60rpm/90000tpm`; a comma at the end is forgiven."""
-    if not text.strip():
-        return {}
-    # Only who sets limits loads what they are made of: `--help` reads the settings, too.
-    from agents.models.rate_limits import RateLimit  # noqa: PLC0415
-
     limits: dict[Provider, RateLimit] = {}
     for part in _parts(text):
         found = _LIMIT.fullmatch(part)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
+from agents.models.errors import UnknownProvider
 from agents.retrieval.reading import FolderNotFound
 from agents.spec import ModelPolicy, Provider
 from agents.workers.embedded.registry import EmbeddedWorker
@@ -91,7 +92,9 @@ def test_the_agents_policy_chooses_the_worker(tmp_path: Path) -> None:
     assert isinstance(workshop._worker(plain), EmbeddedWorker)
     thinks = replace(plain, model_policy=ModelPolicy(kind="model", model="x:y"))
     assert isinstance(workshop._worker(thinks), ModelWorker)
-    assert workshop.chat_for(thinks) is None
+    assert workshop.chat_for(plain) is None
+    with pytest.raises(UnknownProvider, match="'x:y' is not known"):
+        workshop.chat_for(thinks)
     workshop.store.close()
 
 

@@ -115,6 +115,8 @@ LOADED_FOR_HELP = {
             "usage",
         )
     ),
+    # The standard library alone: what limits of providers are made of, which settings may name.
+    *("agents", "agents.models", "agents.models.rate_limits"),
 }
 """Every module of ours that `--help` imports."""
 OTHERS_FOR_HELP = {"platformdirs", "typer"}
