@@ -1,10 +1,13 @@
 """A real MCP server for the tests, of the SDK's own kind: `python mcp_server.py STATE [PORT]`.
 
 Over stdio without a port. The first line of the file STATE is the description of the tool `look`; calls of `change`
-are appended to STATE, so that a test sees what was performed.
+are appended to STATE, so that a test sees what was performed. What is asked to look at or to change `killed` or `lost`
+kills the server with SIGKILL the first time: after the change for `killed`, else before it. Its process id stands in
+STATE.pid.
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,16 +20,30 @@ from mcp.types import ToolAnnotations
 def server_over(state: Path) -> MCPServer:
     """Return the server whose state is the file `state`."""
     server = MCPServer("test server")
+    Path(f"{state}.pid").write_text(str(os.getpid()), encoding="utf-8")
+    died = Path(f"{state}.died")
+
+    def die_once() -> None:
+        if not died.exists():
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
     description = state.read_text(encoding="utf-8").splitlines()[0]
 
     @server.tool(description=description, annotations=ToolAnnotations(read_only_hint=True))
     def look(what: str) -> dict[str, Any]:
+        if what in ("killed", "lost"):
+            die_once()
         return {"seen": what, "secret": os.environ.get("TOKEN", "")}
 
     @server.tool(description="Change something.", annotations=ToolAnnotations(read_only_hint=True))
     def change(what: str) -> str:
+        if what == "lost":
+            die_once()
         with state.open("a", encoding="utf-8") as file:
             file.write(f"changed {what}\n")
+        if what == "killed":
+            die_once()
         if what == "die":
             os._exit(1)
         return f"changed {what}"
