@@ -15,7 +15,7 @@ from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.domains import DomainRegistry
 
-LOOP_PROMPT_VERSION: Final = "loop/1"
+LOOP_PROMPT_VERSION: Final = "loop/2"
 """Recorded with every call; a change of any word below is a new version."""
 
 Told = Literal[

@@ -78,6 +78,15 @@ class Memory:
         return self.expires is None or datetime.fromisoformat(now) < datetime.fromisoformat(self.expires)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory that fits a goal."""
+
+    memory: Memory
+    score: float
+    """Above 0; comparable within one recall. Preferences have 1: they hold for every goal."""
+
+
 def memory_of(candidate: Candidate, now: str) -> Memory:
     """Return the memory that `candidate` becomes at `now`; nothing is filtered here (`agents.memory.filter`)."""
     text = one_line(candidate.text)

@@ -6,18 +6,15 @@ counts only when it shares words with the goal or means something near it (003 2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from agents.context.parts import Part
-from agents.memory.contract import Memory, MemoryKind
+from agents.memory.contract import Memory, Recalled
 from agents.memory.ports import newest_first
 from agents.retrieval.ranking import Bm25, Scores, reciprocal
 from agents.retrieval.tokens import terms
-from graphs.contract import Lang
 from masks.ports import Embedder
 
 RECALLED: Final = 5
@@ -30,15 +27,6 @@ fewer."""
 NEAR: Final = 0.4
 """Cosine from which on a memory is near a goal whose words it does not share, such as one in another language. With the
 shipped embedder goals and solutions of one thing had 0.41 to 0.61 across English and Chinese, of others up to 0.27."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """A memory that fits a goal."""
-
-    memory: Memory
-    score: float
-    """Above 0; comparable within one recall. Preferences have 1: they hold for every goal."""
 
 
 def recall(
@@ -84,30 +72,3 @@ def _cosines(memories: Sequence[Memory], query: str, embedder: Embedder | None) 
     # einsum, not a BLAS product: the same bits on every machine and thread count.
     cosines: Scores = np.einsum("ij,j->i", vectors[1:], vectors[0]).astype(np.float64)
     return cosines
-
-
-def memory_parts(recalled: Sequence[Recalled], lang: Lang) -> tuple[Part, ...]:
-    """Return what was recalled as parts of a prompt: data, each with its kind, its run and its date."""
-    return tuple(
-        Part(
-            kind="memory",
-            key=f"M{number}",
-            text=each.memory.text,
-            where=_where(each.memory, lang),
-            origin=each.memory.origin,
-            taint=each.memory.taint,
-            weight=each.score,
-        )
-        for number, each in enumerate(recalled, 1)
-    )
-
-
-def _where(memory: Memory, lang: Lang) -> str:
-    parts = (KIND_NAMES[lang][memory.kind], memory.last_run or "", memory.confirmed[:10])
-    return ("，" if lang == "zh" else ", ").join(part for part in parts if part)
-
-
-KIND_NAMES: Final[Mapping[Lang, Mapping[MemoryKind, str]]] = {
-    "en": {"preference": "preference", "solution": "solution", "lesson": "lesson"},
-    "zh": {"preference": "偏好", "solution": "解决方案", "lesson": "教训"},
-}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from agents.memory.contract import Recalled
 from agents.operations import NOTES, REPORT, TABLE
 from agents.planning.clarifying import as_decided
 from agents.planning.clauses import without_article
@@ -75,6 +76,8 @@ class PlanOptions:
     """Limits of every attempt; `None`: the research contract's."""
     settled: tuple[Ambiguity, ...] = ()
     """Points that the goal leaves open and the user has decided, in the order in which they were."""
+    memories: tuple[Recalled, ...] = ()
+    """What is remembered for the goal: data for a planner that asks a model, the others ignore it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

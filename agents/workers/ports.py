@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agents.broker import Broker
+from agents.memory.contract import Recalled
 from agents.models.contract import ToolOffer
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
@@ -37,6 +38,8 @@ class WorkOrder:
     """Of the attempt, as the contract sets them; the broker holds the worker to them."""
     offers: tuple[ToolOffer, ...] | None = None
     """The tools that a model is told of: granted and available. `None`: those that the operation needs."""
+    memories: tuple[Recalled, ...] = ()
+    """What was remembered for the goal when it was planned: data for a model; deterministic workers ignore it."""
 
 
 WorkFailureKind = Literal[

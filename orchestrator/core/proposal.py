@@ -14,6 +14,7 @@ from typing import Any, Final, NewType
 
 from pydantic import TypeAdapter
 
+from agents.memory.contract import Recalled
 from agents.roster import Assignment, Roster
 from agents.spec import AgentId, AgentSpec
 from agents.tools.contract import Profile
@@ -107,6 +108,10 @@ class Proposal:
     notes: tuple[str, ...] = ()
     """What the planner wants the reviewer to know, e.g. that no pattern fitted."""
 
+    memories: tuple[Recalled, ...] = ()
+    """What the long-term memory held for the goal when it was planned, for agents and planners with a model. They read
+    it from here, so that a replay does not depend on what is remembered since."""
+
     def agent_of(self, node: NodeId) -> AgentSpec:
         """Return the agent that `node` is assigned to; raises `KeyError` for an unassigned node."""
         return self.roster.get(self.assignment[node])
@@ -143,8 +148,10 @@ def digest_of(value: Any) -> Sha256:
 def proposal_sha256(proposal: Proposal) -> Sha256:
     """Return the hash that an approval of `proposal` is bound to; equal for equal content, whatever the revision."""
     document = PROPOSAL.dump_python(replace(proposal, revision=0), mode="json")
+    # What came later than the first approvals, whose hashes have to hold, counts where it says something.
     for agent in document["roster"]["agents"]:
-        # Came later than the first approvals, whose hashes have to hold.
         if agent["model_policy"]["base_url"] is None:
             del agent["model_policy"]["base_url"]
+    if not document["memories"]:
+        del document["memories"]
     return digest_of(document)

@@ -86,6 +86,7 @@ class AttemptOrders:
             params=self._params,
             guards=(*self._node.guards, *guards),
             limits=self._proposal.contract.limits,
+            memories=self._proposal.memories,
         )
 
     def how_far_checked(self, result: WorkResult) -> Hashable:

@@ -131,10 +131,14 @@ def trusted_texts(state: RunState) -> tuple[str, ...]:
 
 
 def _handed_in(order: WorkOrder) -> Iterable[str]:
-    """What the order shows of other sub-tasks: their agents' words and the sources behind them."""
+    """What the order shows of other sub-tasks and runs: their agents' words, the sources behind them, memories.
+
+    A memory counts as untrusted whoever wrote it: it was not written for this goal.
+    """
     for output in order.inputs.values():
         yield output.text
         yield from (piece.text for piece in output.evidence)
+    yield from (each.memory.text for each in order.memories)
 
 
 def _text(data: object) -> str:

@@ -97,4 +97,5 @@ def options_of(shop: Workshop, proposal: Proposal, settled: Sequence[Ambiguity])
         thresholds=proposal.thresholds,
         policy=policies[0] if policies else None,
         profile=proposal.profile,
+        memories=proposal.memories or None,
     )

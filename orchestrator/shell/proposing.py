@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from agents.assignment import rank_candidates
+from agents.memory.contract import Recalled
+from agents.memory.recall import recall
 from agents.models.contract import Usage
 from agents.planning.catalogue import NotesRanker, note_outlines
 from agents.planning.domains import DomainRanker, NoteOutline
@@ -31,7 +34,10 @@ from orchestrator.core.events import EVENT_SCHEMA
 from orchestrator.core.profiles import limits_in
 from orchestrator.core.proposal import Candidate, Envelope, Proposal
 from orchestrator.shell.granting import granting
+from orchestrator.shell.store.errors import StoreError
 from orchestrator.shell.wiring import Workshop
+
+_LOG: Final = logging.getLogger(__name__)
 
 SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
     "unsupported_type": "文件类型不支持",
@@ -66,6 +72,8 @@ class ProposalOptions:
     """What the run is for: see `orchestrator.core.profiles`."""
     settled: tuple[Ambiguity, ...] = ()
     """Points that the goal leaves open and the user has decided (`orchestrator.shell.clarifying`)."""
+    memories: tuple[Recalled, ...] | None = None
+    """What is remembered for the goal; `None`: what the workshop's memory holds now."""
 
 
 def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Proposal:
@@ -74,8 +82,10 @@ def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Prop
     Raises `EmptyGoal`, `FolderNotFound` when the sources folder does not exist, `UnknownDomain` for a forbidden
     domain that the registry does not know, `DesignError` when a required domain is forbidden.
     """
-    material = _material(shop, goal)
-    planned = plan_goal(goal, shop.registry, material.rank, material.outlines, _plan_options(options))
+    material = _material(shop, goal, options)
+    planned = plan_goal(
+        goal, shop.registry, material.rank, material.outlines, _plan_options(options, material)
+    )
     return _proposal(shop, goal, options, material, planned)
 
 
@@ -95,9 +105,9 @@ async def propose(shop: Workshop, goal: Goal, options: ProposalOptions, planner:
     the grants and the envelope follow from the plan by code. Raises as `draft_proposal` does. Reading notes and
     designing a roster happen on a thread.
     """
-    material = await asyncio.to_thread(_material, shop, goal)
+    material = await asyncio.to_thread(_material, shop, goal, options)
     planned = await planner.plan(
-        goal, shop.registry, material.rank, material.outlines, _plan_options(options)
+        goal, shop.registry, material.rank, material.outlines, _plan_options(options, material)
     )
     proposal = await asyncio.to_thread(_proposal, shop, goal, options, material, planned)
     return Proposed(proposal=proposal, usage=tuple(call.usage for call in planned.calls))
@@ -137,28 +147,50 @@ def product_version() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Material:
-    """What the notes of a goal give to its planning."""
+    """What the notes of a goal and the memory give to its planning."""
 
     library: NotesLibrary | None
     rank: DomainRanker
     outlines: tuple[NoteOutline, ...] | None
+    memories: tuple[Recalled, ...]
 
 
-def _material(shop: Workshop, goal: Goal) -> _Material:
+def _material(shop: Workshop, goal: Goal, options: ProposalOptions) -> _Material:
+    memories = recalled(shop, goal) if options.memories is None else options.memories
     if not goal.sources:
-        return _Material(library=None, rank=shop.labeller.domains_of_text, outlines=None)
+        return _Material(library=None, rank=shop.labeller.domains_of_text, outlines=None, memories=memories)
     library = shop.library(Path(goal.sources[0]))
     return _Material(
-        library=library, rank=NotesRanker(shop.labeller, library), outlines=note_outlines(library)
+        library=library,
+        rank=NotesRanker(shop.labeller, library),
+        outlines=note_outlines(library),
+        memories=memories,
     )
 
 
-def _plan_options(options: ProposalOptions) -> PlanOptions:
+def recalled(shop: Workshop, goal: Goal) -> tuple[Recalled, ...]:
+    """Return what the workshop's memory holds for `goal`; nothing of one that can't be read, which costs no run.
+
+    Scores are rounded, so that equal memories give an equal hash on every machine.
+    """
+    if shop.memory is None:
+        return ()
+    try:
+        entries = shop.memory.entries()
+    except StoreError as error:
+        _LOG.warning("nothing is recalled: %s", error)
+        return ()
+    found = recall(entries, goal.text, now=shop.clock.now(), embedder=shop.embedder) if entries else ()
+    return tuple(replace(each, score=round(each.score, 4)) for each in found)
+
+
+def _plan_options(options: ProposalOptions, material: _Material) -> PlanOptions:
     return PlanOptions(
         allow_unresolved=options.allow_unresolved,
         forbidden=options.forbidden,
         limits=limits_in(options.profile, options.limits or Limits()),
         settled=options.settled,
+        memories=material.memories,
     )
 
 
@@ -167,6 +199,7 @@ def _proposal(
 ) -> Proposal:
     designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
     granted = granting(designed, goal, shop.tool_specs())
+    asked = bool(planned.calls) or any(a.model_policy.kind == "model" for a in designed.roster.agents)
     return Proposal(
         revision=1,
         goal=goal,
@@ -182,6 +215,8 @@ def _proposal(
         mask_origins=designed.mask_origins,
         candidates=ranked_candidates(planned.plan, designed.roster, options.thresholds, goal.lang),
         notes=(*planned.notes, *granted.notes, *_of_the_files(material.library, goal.lang)),
+        # Deterministic planners and agents read none of it, so a proposal without a model does not depend on it.
+        memories=material.memories if asked else (),
     )
 
 

@@ -106,5 +106,5 @@ def test_both_languages_say_everything_with_the_same_blanks() -> None:
 def test_a_changed_word_is_a_new_version(lang: Lang, digest: str) -> None:
     """The version is recorded with every call: raise it together with the digest when any word changes."""
     words = json.dumps(dict(prompts_loop._WORDS[lang]), sort_keys=True, ensure_ascii=False)
-    assert LOOP_PROMPT_VERSION == "loop/1"
+    assert LOOP_PROMPT_VERSION == "loop/2"
     assert hashlib.sha256(words.encode()).hexdigest()[:16] == digest

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from agents.memory.shown import memory_blocks
 from agents.models.ports import ChatPort
 from agents.planning.domains import DomainFinder, DomainRanker, NoteOutline, leaves_of
 from agents.planning.drafting import PlanDraft
@@ -256,6 +257,8 @@ class _Planning:
                 (*self.finder.of(self.goal.text), *self.finder.everywhere()), registry, lang
             ),
             notes=shown_notes(self.finder.outlines, lang),
+            memories=memory_blocks(self.options.memories, lang),
+            tainted=any(each.memory.taint == "untrusted" for each in self.options.memories),
         )
 
     def _what(self, key: str) -> str:

@@ -17,7 +17,7 @@ from agents.planning.domains import NoteOutline
 from graphs.contract import Lang
 from masks.domains import DomainRegistry
 
-PLAN_PROMPT_VERSION: Final = "plan/1"
+PLAN_PROMPT_VERSION: Final = "plan/2"
 """Recorded with every call; a change of any word below is a new version."""
 
 MAX_NOTES_SHOWN: Final = 40
@@ -128,6 +128,10 @@ class Shown:
     """Lines of the knowledge domains on offer."""
     notes: tuple[str, ...] = ()
     """Lines of the outlines of the notes: data."""
+    memories: tuple[str, ...] = ()
+    """What is remembered for the goal, each quoted under its head line: data."""
+    tainted: bool = False
+    """Whether one of the memories stems from untrusted text."""
 
 
 def shown_domains(ids: Sequence[str], registry: DomainRegistry, lang: Lang) -> tuple[str, ...]:
@@ -237,12 +241,15 @@ def _messages(
         parts.append("\n".join([words["domains"], *(f"- {line}" for line in shown.domains)]))
     if shown.notes:
         parts.append("\n".join([words["notes"], *(f"> {line}" for line in shown.notes)]))
+    if shown.memories:
+        parts.append("\n\n".join([words["memories"], *shown.memories]))
     parts.append(ask)
-    taint = "untrusted" if shown.notes else "trusted"
     return (
         Message(role="system", content=system),
         Message(
-            role="user", content="\n\n".join(parts), taint="untrusted" if taint == "untrusted" else "trusted"
+            role="user",
+            content="\n\n".join(parts),
+            taint="untrusted" if shown.notes or shown.tainted else "trusted",
         ),
     )
 
@@ -316,6 +323,7 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "domains": "Knowledge domains:",
         "notes": "The notes, title · headings, one a line (data):",
         "more_notes": "… and {n} more notes",
+        "memories": "From earlier runs; it may not fit (data):",
         "plan_ask": "Objective: {objective}\nPlan the steps, as JSON.",
         "stages_ask": "Objective: {objective}\nCut it into stages, as JSON.",
         "stage_ask": "Plan the steps of this one stage and of nothing else, as JSON.\nStage: {title}\nAim: {aim}",
@@ -391,6 +399,7 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "domains": "知识域：",
         "notes": "笔记，每行一份，格式为“标题 · 各级标题”（数据）：",
         "more_notes": "……另有 {n} 份笔记",
+        "memories": "来自以往运行，未必适用（数据）：",
         "plan_ask": "核心目标：{objective}\n请规划步骤，以 JSON 作答。",
         "stages_ask": "核心目标：{objective}\n请分为若干阶段，以 JSON 作答。",
         "stage_ask": "只规划这一个阶段的步骤，以 JSON 作答。\n阶段：{title}\n目的：{aim}",

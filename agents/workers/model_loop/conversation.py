@@ -48,6 +48,8 @@ class Conversation:
     counter: TokenCounter
     lang: Lang
     history: list[Message] = field(default_factory=list)
+    memories: tuple[Part, ...] = ()
+    """What is remembered for the goal, as data."""
     view: EvidenceView = field(default_factory=EvidenceView)
     _sizes: dict[str, int] = field(default_factory=dict)
     """Tokens of each excerpt, by number."""
@@ -73,6 +75,7 @@ class Conversation:
             Part(kind="rules", text=self.rules, taint="trusted"),
             Part(kind="task", text=task, taint="trusted"),
             *((Part(kind="summary", text=summary, origin="source"),) if summary else ()),
+            *self.memories,
         ]
         listed = set(pieces) - self._shown_by(recent, pieces)
         while True:

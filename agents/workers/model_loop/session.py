@@ -9,6 +9,7 @@ from typing import Final
 
 from agents.broker import Broker
 from agents.context.working_state import WorkingState
+from agents.memory.shown import memory_parts
 from agents.models.contract import ModelRequest
 from agents.models.tokens import TokenCounter, counter_for, offer_tokens
 from agents.prompts import Excerpt
@@ -80,6 +81,7 @@ class Session:
                 state=WorkingState(goal=order.subtask.title),
                 counter=_counter(order.agent.model_policy.model or ""),
                 lang=order.lang,
+                memories=memory_parts(order.memories, order.lang),
             ),
         )
 

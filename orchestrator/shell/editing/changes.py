@@ -46,6 +46,7 @@ _PARTS: Final[Mapping[str, str]] = {
     "mask_origins": "蒙版来源",
     "candidates": "候选",
     "notes": "说明",
+    "memories": "记忆",
 }
 """The parts of a proposal in Chinese; in English the field's name is shown."""
 

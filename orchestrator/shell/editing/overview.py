@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from agents.memory.shown import KIND_NAMES
 from agents.spec import AgentSpec
 from graphs.contract import Lang
 from graphs.plan import InvalidPlanError, NodeId, index_plan
@@ -50,6 +51,7 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "zh": "可选的理解：{}；决定：maskgrad clarify {} {} 编号，或 --text 文字",
     },
     "note": {"en": "note: {}", "zh": "说明：{}"},
+    "memory": {"en": "remembered ({}): {}", "zh": "记忆（{}）：{}"},
     "aside": {"en": " (not core)", "zh": "（非核心）"},
     "unresolved": {
         "en": "questions may honestly stay open",
@@ -169,6 +171,8 @@ def _understood(proposal: Proposal, run: str, lang: Lang) -> Iterator[str]:
         yield _STEP + _say("options", lang, listed, run, point.id)
     for note in proposal.notes:
         yield _say("note", lang, note)
+    for each in proposal.memories:
+        yield _say("memory", lang, KIND_NAMES[lang][each.memory.kind], _cut(each.memory.text))
 
 
 def _cut(text: str) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.memory.contract import Candidate, Memory, MemoryKind, memory_of
-from agents.memory.recall import RECALLED, Recalled, memory_parts, recall
+from agents.memory.contract import Candidate, Memory, MemoryKind, Recalled, memory_of
+from agents.memory.recall import RECALLED, recall
+from agents.memory.shown import memory_parts
 from agents.models.embedders import UseEmbedder
 
 NOW = "2026-03-01T10:00:00.000Z"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agents.memory.contract import Candidate, Memory, MemoryId
 from agents.memory.filter import Refused, should_remember
-from agents.memory.recall import KIND_NAMES
+from agents.memory.shown import KIND_NAMES
 from agents.retrieval.tokens import is_cjk
 from orchestrator.interfaces.cli.bodies.listing import aligned
 from orchestrator.interfaces.cli.problems import Lang, NotFound, UsageProblem

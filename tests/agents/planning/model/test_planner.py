@@ -46,7 +46,7 @@ def test_a_good_plan_is_taken_as_it_is_and_code_adds_merge_report_and_criteria()
     assert errors(lint(planned.plan, planned.contract)) == ()
     assert planned.intent.objective == "Find out what was asked."
     assert len(model.requests) == len(planned.calls) == 2
-    assert all(call.usage.input_tokens > 0 and call.prompt_version == "plan/1" for call in planned.calls)
+    assert all(call.usage.input_tokens > 0 and call.prompt_version == "plan/2" for call in planned.calls)
 
 
 def test_the_same_in_chinese() -> None:
