@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from agents.memory.contract import Recalled
 from agents.spec import AgentId
 from graphs.contract import Ambiguity, Limits
 from masks.bands import Thresholds
@@ -25,6 +26,7 @@ from orchestrator.core.proposal import (
     proposal_sha256,
     successor_id,
 )
+from tests.agents.memory.entries import hostile_memory
 from tests.core import strategies
 from tests.core.builders import A1, A2, CONTRACTS, DATABASES, MEDICINE, ROSTER, n, plan, proposal, subtask
 
@@ -53,6 +55,7 @@ CHANGES: dict[str, Any] = {
     "mask_origins": {A1: {DATABASES: MaskOrigin(kind=MaskOriginKind.REQUIRED, relevance=0.5)}},
     "candidates": {n("a"): (Candidate(agent=A2, fit=0.5, reasons=("covers",)),)},
     "notes": ("no pattern fitted",),
+    "memories": (Recalled(memory=hostile_memory("Short lists."), score=0.5),),
 }
 
 
@@ -87,10 +90,11 @@ def test_whole_numbers_in_float_fields_keep_the_hash_in_the_stored_form() -> Non
     assert proposal_sha256(PROPOSAL.validate_python(stored)) == proposal_sha256(draft)
 
 
-def test_an_address_of_a_model_counts_and_hashes_from_before_there_were_any_hold() -> None:
+def test_what_came_later_counts_and_hashes_from_before_hold() -> None:
     document = PROPOSAL.dump_python(replace(DRAFT, revision=0), mode="json")
     for agent in document["roster"]["agents"]:
         assert agent["model_policy"].pop("base_url") is None
+    assert document.pop("memories") == []
     assert proposal_sha256(DRAFT) == digest_of(document)
     assert PROPOSAL.validate_python(document) == replace(DRAFT, revision=0)
     first, *others = DRAFT.roster.agents
