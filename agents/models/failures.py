@@ -106,11 +106,13 @@ def model_error(error: BaseException, *, hide: Sequence[str] = ()) -> ModelError
     provider gave it; anything else is `unknown` and not retryable.
     """
     kind = _kind_of(error)
+    asked_s = _retry_after(error) if kind in RETRYABLE else None
+    message = hidden(f"{type(error).__name__}: {error}", hide)[:TOLD_CHARS]
     return ModelError(
         error_type=kind,
-        message=hidden(f"{type(error).__name__}: {error}", hide)[:TOLD_CHARS],
+        message=f"{message} (asks to wait {asked_s:.0f} s)" if asked_s else message,
         retryable=kind in RETRYABLE,
-        retry_after_s=_retry_after(error) if kind in RETRYABLE else None,
+        retry_after_s=asked_s,
     )
 
 

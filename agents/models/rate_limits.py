@@ -63,6 +63,28 @@ def _of_tokens(per_min: int, now: float) -> _Bucket:
     return _Bucket(burst, (per_min - burst) / MINUTE_S, now)
 
 
+class _Pace:
+    """The time of one provider, by which its buckets refill: it stands still while the provider is held."""
+
+    def __init__(self) -> None:
+        self._until = float("-inf")
+        self._lost = 0.0
+
+    def hold(self, now: float, until: float) -> None:
+        """Stand still until `until`, if that is later than what was said before."""
+        if until > self._until:
+            self._lost += until - max(now, self._until)
+            self._until = until
+
+    def at(self, now: float) -> float:
+        """Return the provider's time at `now`."""
+        return max(now, self._until) - self._lost
+
+    def reached(self, place: float) -> float:
+        """Return when the provider's time is `place`, as far as is known now: a later hold moves it."""
+        return max(place + self._lost, self._until)
+
+
 class RateLimits:
     """The limits of a process. For one thread: that of the event loop on which models are asked."""
 
@@ -87,7 +109,7 @@ class RateLimits:
             for name, limit in limits.items()
             if limit.tokens_per_min is not None
         }
-        self._held: dict[Provider, float] = {}
+        self._paces: dict[Provider, _Pace] = {}
 
     async def admit(self, provider: Provider | None, tokens: int) -> float:
         """Return as soon as a request of about `tokens` may go to `provider`, with the seconds that it waited.
@@ -97,16 +119,18 @@ class RateLimits:
         """
         if provider is None:
             return 0.0
-        now = self._now()
-        wait = max(self._take(provider, 1, tokens), self._held.get(provider, now) - now)
-        if wait <= 0:
-            return 0.0
+        pace = self._pace(provider)
+        begun = now = self._now()
+        place = pace.at(now) + self._take(provider, 1, tokens)
         try:
-            await self._sleep(wait)
+            # Whoever waits when the provider is held waits on, and keeps its distance to those in front.
+            while (wait := pace.reached(place) - now) > 0:
+                await self._sleep(wait)
+                now = self._now()
         except BaseException:
             self._take(provider, -1, -tokens)
             raise
-        return wait
+        return now - begun
 
     def settle(self, provider: Provider | None, *, reserved: int, used: int, requests: int = 1) -> None:
         """Count what an admitted request really took: `used` tokens of both kinds, in `requests` requests."""
@@ -114,13 +138,16 @@ class RateLimits:
             self._take(provider, requests - 1, used - reserved)
 
     def hold(self, provider: Provider | None, seconds: float) -> None:
-        """Let no new request go to `provider` for `seconds`: it said so itself, with `Retry-After`."""
+        """Let no request go to `provider` for `seconds`, nor any that waits: it said so, by `Retry-After`."""
         if provider is not None:
-            until = self._now() + max(0.0, seconds)
-            self._held[provider] = max(until, self._held.get(provider, until))
+            now = self._now()
+            self._pace(provider).hold(now, now + max(0.0, seconds))
+
+    def _pace(self, provider: Provider) -> _Pace:
+        return self._paces.setdefault(provider, _Pace())
 
     def _take(self, provider: Provider, requests: int, tokens: int) -> float:
-        now = self._now()
+        now = self._pace(provider).at(self._now())
         waits = [0.0]
         if provider in self._requests:
             waits.append(self._requests[provider].take(requests, now))

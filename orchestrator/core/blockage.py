@@ -14,6 +14,10 @@ from typing import Final, Literal, assert_never
 from graphs.contract import Lang
 from orchestrator.core.claims import Diagnosis, RootCause
 
+MAX_ASKED_WAIT_S: Final = 900.0
+"""Longest wait that a provider may ask of a run without a person, in seconds. Limits per minute pass in one; what takes
+longer than a quarter of an hour is a used-up quota, for which another agent or a person decides. Our choice."""
+
 FailureKind = Literal[
     "timeout",
     "rate_limited",
@@ -79,6 +83,7 @@ ClassReasonCode = Literal[
     "limit",
     "program_error",
     "retried",
+    "long_wait",
     "corrected_before",
     "domain_not_required",
     "follows",
@@ -102,6 +107,10 @@ CLASS_REASONS: Final[Mapping[ClassReasonCode, Mapping[Lang, str]]] = {
     "retried": {
         "en": "retried {0} times without success: re-classified",
         "zh": "重试 {0} 次仍未成功，已重新归类",
+    },
+    "long_wait": {
+        "en": "the provider asks to wait {0} s, longer than a run waits by itself: re-classified",
+        "zh": "服务方要求等待 {0} 秒，超过运行自行等待的上限，已重新归类",
     },
     "corrected_before": {"en": "parameters were corrected once already", "zh": "参数已修正过一次"},
     "domain_not_required": {
@@ -178,12 +187,16 @@ class BlockageHistory:
 def classify(failure: Failure, history: BlockageHistory, *, max_transient_retries: int) -> Blockage:
     """Return the blockage that `failure` is, given the node's `history`.
 
-    Class A becomes B or C after `max_transient_retries` retries, class B becomes C once its one repair was made
+    Class A becomes B or C after `max_transient_retries` retries, and C at once where the provider asks to wait for more
+    than `MAX_ASKED_WAIT_S`; class B becomes C once its one repair was made
     (semantics 5). Class D is for `decide`: it needs the whole run.
     """
     base, reason = _base_class(failure)
     reasons = [reason]
-    if base is BlockageClass.A and history.transient_retries >= max_transient_retries:
+    if base is BlockageClass.A and (failure.retry_after_s or 0.0) > MAX_ASKED_WAIT_S:
+        base = BlockageClass.C
+        reasons.append(ClassReason(code="long_wait", values=(f"{failure.retry_after_s:.0f}",)))
+    elif base is BlockageClass.A and history.transient_retries >= max_transient_retries:
         base = BlockageClass.B if failure.kind == "not_verified" or failure.blamed else BlockageClass.C
         reasons.append(ClassReason(code="retried", values=(str(history.transient_retries),)))
     if base is BlockageClass.B and history.repaired_parameters:

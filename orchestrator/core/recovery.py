@@ -16,7 +16,14 @@ from graphs.contract import MAX_REPAIR_DEPTH, MAX_TRANSIENT_RETRIES
 from graphs.plan import NodeId
 from masks.domains import DomainId
 from orchestrator.core.backtrack import ChangeAgent, InjectGuard
-from orchestrator.core.blockage import Blockage, BlockageClass, BlockageHistory, ClassReason, classify
+from orchestrator.core.blockage import (
+    MAX_ASKED_WAIT_S,
+    Blockage,
+    BlockageClass,
+    BlockageHistory,
+    ClassReason,
+    classify,
+)
 from orchestrator.core.claims import Level, RootCause
 from orchestrator.core.commands import Command, RetryAttempt, SkipNodes
 from orchestrator.core.giving_up import given_up_with
@@ -121,13 +128,13 @@ def retry_delay(state: RunState, node: NodeState, retry_after_s: float | None) -
     """Return the delay before the next attempt, in seconds: exponential backoff with full jitter.
 
     Drawn from [0, min(cap, base x 2^retries)) by a digest of proposal, run seed, node, generation and attempt, so that
-    a replay draws the same; never less than what the provider asked for.
+    a replay draws the same; never less than what the provider asked for, up to `MAX_ASKED_WAIT_S`.
     """
     seed = state.created.run_seed if state.created else ""
     key = f"{state.sha256}|{seed}|{node.id}|{node.generation}|{node.attempt}"
     fraction = int.from_bytes(hashlib.sha256(key.encode()).digest()[:7]) / (1 << 56)
     jitter = fraction * min(BACKOFF_CAP_S, BACKOFF_BASE_S * 2.0**node.retries)
-    return max(jitter, retry_after_s or 0.0)
+    return max(jitter, min(retry_after_s or 0.0, MAX_ASKED_WAIT_S))
 
 
 def _redo(state: RunState, node: NodeState, blockage: Blockage) -> Command:

@@ -13,6 +13,7 @@ from agents.models.ports import ChatPort
 from agents.models.rate_limits import RateLimits
 from agents.spec import AgentSpec
 from graphs.contract import Limits
+from orchestrator.core.blockage import MAX_ASKED_WAIT_S
 from orchestrator.core.events import CallStreamed
 from orchestrator.shell.ports import AttemptKey
 from orchestrator.shell.spending import Spending, deadline_reached, estimated_tokens, input_tokens
@@ -93,8 +94,12 @@ class ModelCalls:
         both = used + reply.usage.output_tokens
         self._around.rates.settle(provider, reserved=wanted, used=both, requests=reply.usage.requests)
         outcome = reply.outcome
-        if isinstance(outcome, ModelError) and outcome.error_type == "rate_limited" and outcome.retry_after_s:
-            self._around.rates.hold(provider, outcome.retry_after_s)
+        if isinstance(outcome, ModelError) and outcome.error_type == "rate_limited":
+            asked_s = outcome.retry_after_s or 0.0
+            if (
+                asked_s <= MAX_ASKED_WAIT_S
+            ):  # nobody waits for longer: each agent's work is given to another at once
+                self._around.rates.hold(provider, asked_s)
 
     async def _turn(self, tokens: int) -> None:
         """Wait for the provider's turn; waiting is no model time, and ends at the deadline."""

@@ -72,6 +72,16 @@ def test_transient_up_to_the_bound(kind: FailureKind, retries: int) -> None:
     assert len(blockage.reasons) == (1 if retries < 3 else 2)
 
 
+@pytest.mark.parametrize(("asked_s", "cls"), [(900.0, "A"), (901.0, "C"), (864_000.0, "C")])
+def test_a_wait_of_more_than_a_quarter_of_an_hour_is_for_another_agent_or_a_person(
+    asked_s: float, cls: str
+) -> None:
+    blockage = classify(failure("rate_limited", retry_after_s=asked_s), FRESH, max_transient_retries=3)
+    assert blockage.cls == cls
+    told = blockage.reasons[-1].text("en")
+    assert (f"asks to wait {asked_s:.0f} s" in told) == (cls == "C")
+
+
 def test_transient_with_somebody_to_blame_becomes_parametric_and_then_a_gap() -> None:
     blamed = failure("timeout", blamed="a")
     again = BlockageHistory(transient_retries=3)

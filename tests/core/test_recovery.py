@@ -123,6 +123,12 @@ class TestTransient:
         done = run(CHAIN, {"b": [fails(failure("rate_limited", retry_after_s=42.5))]})
         assert delays(done) == [42.5]
 
+    def test_ten_days_are_not_slept_through_but_given_to_another_agent(self) -> None:
+        done = run(CHAIN, {"b": [fails(failure("rate_limited", retry_after_s=864_000.0))]})
+        assert delays(done) == []
+        assert only_backtrack(done).repair == ChangeAgent(node=n("b"), old=A1, new=A2)
+        assert retry_delay(done.state, done.state.node(n("b")), 864_000.0) == 900.0
+
     def test_the_fourth_failure_is_a_capability_gap(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("timeout"))] * 4})
         assert [b.cls for b in blockages(done)] == ["A", "A", "A", "C"]

@@ -123,6 +123,18 @@ async def test_a_provider_that_says_when_to_come_back_holds_up_the_next_call_of_
     assert chat.asked_at == [0.0, 7.0]
 
 
+async def test_a_pause_of_days_holds_up_nobody() -> None:
+    clock = FakeClock()
+    refused = ModelError(error_type="rate_limited", message="429", retryable=True, retry_after_s=864_000.0)
+    chat = Chat(clock, [ModelReply(outcome=refused), answered()])
+    rates = rates_of(clock, {})
+    first, _ = calls_of(chat, rates)
+    second, _ = calls_of(chat, rates)
+    assert (await first.ask(ASKED, heard)).outcome == refused
+    await second.ask(ASKED, heard)
+    assert chat.asked_at == [0.0, 0.0]
+
+
 async def test_what_a_call_really_took_counts_for_the_next_one() -> None:
     clock = FakeClock()
     # 6,000 tokens a minute, of which 600 at once; the first call was estimated at 100 and took 2,600.

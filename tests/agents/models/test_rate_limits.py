@@ -130,6 +130,33 @@ async def test_a_provider_that_asks_for_a_pause_gets_it_from_all() -> None:
     assert await shared.admit(A, 1) == 0.0
 
 
+async def test_who_waits_when_the_provider_is_held_waits_on_and_keeps_its_distance() -> None:
+    """60 a minute: 6 at once, then one every 60/55 s; held for 30 s, those in line go after it, one by one."""
+    time = Time()
+    wake = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        due = time.t + seconds
+        await wake.wait()
+        time.t = max(time.t, due)
+
+    shared = RateLimits({A: RateLimit(requests_per_min=60)}, now=time.now, sleep=sleep)
+    for _ in range(6):
+        await shared.admit(A, 1)
+    gone: list[float] = []
+
+    async def goes() -> None:
+        await shared.admit(A, 1)
+        gone.append(time.t - 1000.0)
+
+    waiting = [asyncio.ensure_future(goes()) for _ in range(3)]
+    await asyncio.sleep(0)
+    shared.hold(A, 30.0)
+    wake.set()
+    await asyncio.gather(*waiting)
+    assert gone == pytest.approx([30 + 60 / 55, 30 + 120 / 55, 30 + 180 / 55])
+
+
 async def test_in_the_order_in_which_they_came_and_a_cancelled_one_leaves_its_place() -> None:
     """One a minute, a wait for real events: each sleeper is woken by hand, so that who waits for how long is seen."""
     waits: list[float] = []
