@@ -5,7 +5,11 @@ nodes, nothing found, planted instructions.
 from __future__ import annotations
 
 import asyncio
-import unicodedata
+import json
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +31,13 @@ from orchestrator.core.events import (
     ProposalDrafted,
     RequestOpened,
 )
+from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import proposal_sha256
 from orchestrator.core.report import render_markdown
 from orchestrator.core.state import RunState
-from tests.core.builders import CONTRACT, CONTRACTS, MEDICINE, ROSTER, SOLO, agent, n, plan, proposal, subtask
+from orchestrator.shell.store.sqlite_store import SqliteStore
+from tests.core.builders import CONTRACT, CONTRACTS, MEDICINE, ROSTER, SOLO, n, plan, proposal
+from tests.flows.foreign import ACCENTED, QUESTION, REPORT, RESUME, SENTENCE, foreign, texts
 from tests.flows.stage import (
     EVERY,
     NOTES,
@@ -105,43 +112,66 @@ async def test_uneven_branches_wait_for_nobody_but_their_inputs(notes: NoteFolde
 
 async def test_other_scripts_and_accents_everywhere(tmp_path: Path) -> None:
     """Field report 11: goal, file, agent, sub-task and note in Chinese or with combining accents."""
-    sentence = "合同期限为七年，由数据分析师核对。"
-    accented = "Le café « Ligne d’Étoile » ouvre à 8 h."
-    path, other = "报告（终稿）.md", unicodedata.normalize("NFD", "résumé.md")
-    notes = written(
-        tmp_path / "笔记", {path: f"# 终稿\n\n{sentence}\n", other: f"# Café\r\n\r\n{accented}\r\n"}
-    )
-    analyst = agent("数据分析师", {}, operations=("research", "report"))
-    work = plan("研究>报告", 研究=subtask("研究", domains={}), 报告=subtask("报告", domains={}))
-    work = replace(
-        work, subtasks=tuple(replace(task, title=f"关于{task.id}的工作 é") for task in work.subtasks)
-    )
-    question = "合同期限多长？"
-    criterion = replace(CONTRACT.acceptance[0], question=question, text="已回答")
-    draft = replace(
-        proposal(
-            work,
-            roster=replace(ROSTER, agents=(analyst,)),
-            contract=replace(CONTRACT, acceptance=(criterion,)),
-            lang="zh",
-        ),
-        assignment={task.id: analyst.id for task in work.subtasks},
-    )
-    draft = replace(draft, goal=replace(draft.goal, text=question))
-    first = notes.quoted("研究", path, sentence, question=question)
-    second = notes.quoted("研究", other, accented)
-    stage = set_stage(notes, {(n("研究"), EVERY): says(first, second), (n("报告"), EVERY): passes_on})
-    run = stage.approved(draft)
+    notes = written(tmp_path / "笔记", texts())
+    made = foreign(notes)
+    stage, run = made.stage, made.run
     done = await stage.execute(run)
     assert done.status == "completed", done.gaps
     report = stage.report(run)
-    assert [(c.statement, c.places[0].uri) for c in report.citations] == [(sentence, path), (accented, other)]
+    assert [(c.statement, c.places[0].uri) for c in report.citations] == [
+        (SENTENCE, REPORT),
+        (ACCENTED, RESUME),
+    ]
     for citation in report.citations:
         place = citation.places[0]
         text = (notes.folder / place.uri).read_bytes().decode("utf-8")
         assert text[place.start_char : place.end_char] == citation.statement
-    assert sentence in render_markdown(report, "zh")
+    assert SENTENCE in render_markdown(report, "zh")
     assert stage.state(run) == done
+
+
+@pytest.fixture(params=["C", "zh_CN.GBK"])
+def locale(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """The environment of a process under a locale without UTF-8."""
+    name = str(request.param)
+    if name != "C":
+        program = shutil.which("localedef")
+        made = program is not None and subprocess.run(
+            [program, "-i", "zh_CN", "-f", "GBK", str(tmp_path / name)], capture_output=True, check=False
+        )
+        if not made or not (tmp_path / name).exists():
+            pytest.skip("this machine has no means to make a GBK locale")
+    return {"LC_ALL": name, "LOCPATH": str(tmp_path)}
+
+
+def test_kind_11_a_process_under_another_locale_reads_and_writes_utf_8(
+    tmp_path: Path, locale: dict[str, str]
+) -> None:
+    """Field report 11: a process under an ASCII or GBK locale."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHON"))}
+    root = Path(__file__).resolve().parents[2]
+    # Its working folder is the one to write to: a name that it makes is in its own encoding.
+    made = subprocess.run(
+        [sys.executable, "-m", "tests.flows.foreign", "."],
+        env={**kept, "PYTHONPATH": str(root), **locale},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr.decode("utf-8", "replace")
+    shown = json.loads(made.stdout.decode("utf-8"))["data"]
+    assert (shown["status"], shown["goal"]) == ("completed", QUESTION)
+    encoding = "gbk" if locale["LC_ALL"].endswith("GBK") else "utf-8"
+    exported = tmp_path / os.fsdecode("导出.md".encode(encoding))
+    report = exported.read_bytes().decode("utf-8")
+    assert SENTENCE in report
+    assert ACCENTED in report
+    assert REPORT in report
+    store = SqliteStore(tmp_path / "runs.db")
+    log = "".join(stored.payload for stored in store.events(RunId(shown["run"]), 0))
+    store.close()
+    assert REPORT in log
+    assert "数据分析师" in log
 
 
 async def test_a_failing_node_blocks_its_dependents_with_the_cause_and_nothing_else(
