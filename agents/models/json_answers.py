@@ -76,6 +76,26 @@ def read_whole_json(text: str) -> Parsed | Unparsed:
     return Unparsed(reason="no JSON value found; answer with one JSON value and nothing else")
 
 
+def read_arguments(text: str) -> Mapping[str, Any] | None:
+    """Return the JSON object that `text` is, but for a code fence around it and trailing commas; `None` for else.
+
+    Nothing is looked for in other words, and nothing is completed: a call is made with its arguments.
+
+    >>> read_arguments('```json\\n{"q": "x",}\\n```'), read_arguments('{"q": "x"} or so'), read_arguments('{"q": "x')
+    ({'q': 'x'}, None, None)
+    """
+    fenced = _FENCE.fullmatch(text.strip())
+    try:
+        value = json.loads(
+            _without_trailing_commas(fenced[1] if fenced is not None else text),
+            strict=False,
+            parse_constant=_refuse_constant,
+        )
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _values(text: str) -> Iterator[Parsed | Unparsed]:
     """Yield what can be read, code fences first, since models put the answer there."""
     for body in (*(match[1] for match in _FENCE.finditer(text)), text):

@@ -23,7 +23,7 @@ from agents.models.contract import (
     Usage,
 )
 from agents.models.failures import CUT, TOLD_CHARS
-from agents.models.json_answers import Parsed, read_json_answer
+from agents.models.json_answers import Parsed, read_arguments, read_json_answer
 from agents.tools.contract import ToolCall
 
 ANSWER_TOOL: Final = "answer"
@@ -120,17 +120,16 @@ def _final(text: str, schema: Mapping[str, Any] | None) -> ModelOutcome:
 def _proposed(answer: AIMessage, text: str) -> ToolCalls:
     if isinstance(answer, AIMessageChunk) and answer.tool_call_chunks:
         return _streamed(answer, text)
-    calls = tuple(_call(call["name"], call["args"], call.get("id")) for call in answer.tool_calls)
-    invalid = tuple(
-        InvalidCall(
-            tool=bad.get("name") or "",
-            raw=str(bad.get("args") or ""),
-            reason=_short(bad.get("error")),
-            id=bad.get("id") or "",
-        )
-        for bad in answer.invalid_tool_calls
-    )
-    return ToolCalls(calls=calls, invalid=invalid, text=text)
+    calls = [_call(call["name"], call["args"], call.get("id")) for call in answer.tool_calls]
+    invalid: list[InvalidCall] = []
+    for bad in answer.invalid_tool_calls:
+        name, raw, given = bad.get("name") or "", str(bad.get("args") or ""), bad.get("id") or ""
+        arguments = read_arguments(raw)
+        if arguments is not None:
+            calls.append(_call(name, arguments, given))
+        else:
+            invalid.append(InvalidCall(tool=name, raw=raw, reason=_short(bad.get("error")), id=given))
+    return ToolCalls(calls=tuple(calls), invalid=tuple(invalid), text=text)
 
 
 def _streamed(answer: AIMessageChunk, text: str) -> ToolCalls:
@@ -142,8 +141,10 @@ def _streamed(answer: AIMessageChunk, text: str) -> ToolCalls:
         try:
             arguments = json.loads(raw, strict=False)
         except ValueError as error:
-            invalid.append(InvalidCall(tool=name, raw=raw, reason=f"not valid JSON: {error}", id=given))
-            continue
+            arguments = read_arguments(raw)
+            if arguments is None:
+                invalid.append(InvalidCall(tool=name, raw=raw, reason=f"not valid JSON: {error}", id=given))
+                continue
         if isinstance(arguments, dict):
             calls.append(_call(name, arguments, given))
         else:

@@ -123,6 +123,25 @@ async def test_a_text_beside_a_call_is_kept_and_is_no_answer(streamed: bool) -> 
 
 
 @pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("raw", ['{"q": "x,}",}', '```json\n{"q": "x,}"}\n```', '```\n{"q": "x,}",\n}```'])
+async def test_arguments_in_a_fence_or_with_a_trailing_comma_are_read(raw: str, streamed: bool) -> None:
+    reply = await said(CallTools(calls=(("search", raw),), ids=("a",)), tools=True, streamed=streamed)
+    assert isinstance(reply.outcome, ToolCalls)
+    assert [(one.id, dict(one.arguments)) for one in reply.outcome.calls] == [("a", {"q": "x,}"})]
+    assert reply.outcome.invalid == ()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    "raw", ['{"q": "x"} or so', 'Here: {"q": "x"}', '{"q": "x', '{"q": "x",', '[{"q": "x"},]', '{"q": NaN,}']
+)
+async def test_arguments_are_never_guessed(raw: str, streamed: bool) -> None:
+    reply = await said(CallTools(calls=(("search", raw),)), tools=True, streamed=streamed)
+    assert isinstance(reply.outcome, InvalidOutput)
+    assert reply.outcome.raw == raw
+
+
+@pytest.mark.parametrize("streamed", [False, True])
 async def test_only_invalid_calls_are_told_one_by_one(streamed: bool) -> None:
     broken = CallTools(calls=(("search", '{"q": "x'), ("read", "[1")))
     reply = await said(broken, tools=True, streamed=streamed)
