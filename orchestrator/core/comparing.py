@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from agents.spec import AgentId
+from agents.spec import AgentId, ModelPolicy
+from agents.tools.contract import Profile
 from graphs.plan import NodeId, natural_key, plan_sha256
 from masks.vector import new_mask
 from orchestrator.core.events import (
@@ -71,7 +72,10 @@ class SameStart:
     contract: bool
     plan: bool
     agents: bool
-    """The roster without its masks, who works on what, and the tools granted."""
+    """The roster without masks and models, who works on what, and the tools granted."""
+    models: bool
+    """What each agent thinks with."""
+    profile: bool
     masks: bool
     """The values and the thresholds, of each agent."""
     versions: bool
@@ -89,6 +93,16 @@ class MaskDifference:
     first: int | None
     """`None`: the first run has no such agent."""
     second: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelDifference:
+    """An agent that does not think with the same in both runs."""
+
+    agent: AgentId
+    first: str | None
+    """`provider:model`, with its address where one is given, else the kind; `None`: the first run has no such agent."""
+    second: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +154,9 @@ class RunFacts:
     seq: int
     status: RunStatus
     """The outcome, of a run that ended."""
+    profile: Profile | None
+    """`None`: without a proposal."""
+    shadow_of: RunId | None
     sources_read: bool
     """A run that was never executed has read none yet; then `SameStart.sources` says nothing about them."""
     gaps: tuple[str, ...]
@@ -158,6 +175,8 @@ class Comparison:
     same: SameStart
     mask_differences: tuple[MaskDifference, ...]
     """By agent, then domain, then threshold; none where a run has no proposal."""
+    model_differences: tuple[ModelDifference, ...]
+    """By agent; none where a run has no proposal."""
     first_difference: FirstDifference | None
     """`None`: both decided the same about every sub-task."""
     nodes: tuple[NodeComparison, ...]
@@ -209,6 +228,7 @@ def compare_runs(
         second=facts[1],
         same=_same_start(one, other),
         mask_differences=_mask_differences(one.state.proposal, other.state.proposal),
+        model_differences=_model_differences(one.state.proposal, other.state.proposal),
         first_difference=_first_difference(one, other),
         nodes=_nodes(one, other),
         outcome_equal=_outcome(facts[0]) == _outcome(facts[1]),
@@ -223,6 +243,8 @@ def _facts_of(log: _Log) -> RunFacts:
         run=state.run,
         seq=state.seq,
         status=state.status,
+        profile=state.proposal.profile if state.proposal is not None else None,
+        shadow_of=state.shadow_of,
         sources_read=any(isinstance(event.body, SourcesRead) for event in log.events),
         gaps=state.gaps,
         stopped=state.stopped,
@@ -264,6 +286,8 @@ def _start_of(log: _Log) -> dict[str, object]:
         "contract": proposal and proposal.contract,
         "plan": proposal and plan_sha256(proposal.plan),
         "agents": proposal and _agents(proposal),
+        "models": proposal and _models(proposal),
+        "profile": proposal and proposal.profile,
         "masks": proposal and _masks(proposal),
         "versions": created and dict(created.versions),
         "seed": created and created.run_seed,
@@ -271,13 +295,37 @@ def _start_of(log: _Log) -> dict[str, object]:
 
 
 def _agents(proposal: Proposal) -> str:
-    bare = tuple(replace(agent, mask=new_mask(agent.id)) for agent in proposal.roster.agents)
+    bare = tuple(
+        replace(agent, mask=new_mask(agent.id), model_policy=ModelPolicy())
+        for agent in proposal.roster.agents
+    )
     document = PROPOSAL.dump_python(
         replace(proposal, roster=replace(proposal.roster, agents=bare)),
         mode="json",
         include={"roster", "assignment", "grants"},
     )
     return digest_of(document)
+
+
+def _models(proposal: Proposal) -> dict[AgentId, str]:
+    return {agent.id: _thinks_with(agent.model_policy) for agent in proposal.roster.agents}
+
+
+def _thinks_with(policy: ModelPolicy) -> str:
+    if policy.kind != "model" or policy.model is None:
+        return policy.kind
+    return policy.model if policy.base_url is None else f"{policy.model} {policy.base_url}"
+
+
+def _model_differences(one: Proposal | None, other: Proposal | None) -> tuple[ModelDifference, ...]:
+    if one is None or other is None:
+        return ()
+    left, right = _models(one), _models(other)
+    return tuple(
+        ModelDifference(agent=agent, first=left.get(agent), second=right.get(agent))
+        for agent in sorted(left.keys() | right.keys(), key=natural_key)
+        if left.get(agent) != right.get(agent)
+    )
 
 
 def _masks(proposal: Proposal) -> dict[str, Any]:

@@ -205,6 +205,8 @@ class CallReturned:
     """Of a model call: how it was told schema and tools in the end."""
     dropped: tuple[Dropped, ...] = ()
     """Of a model call: what did not fit into its prompt."""
+    error: str = ""
+    """Of a model call that failed: the type of its error, such as `timeout` or `rate_limited`."""
     type: Literal["call.returned"] = "call.returned"
 
 

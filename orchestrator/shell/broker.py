@@ -152,6 +152,7 @@ class RecordingBroker:
         before = self._spending.now()
         parts = StreamedParts(self._ledger.emit, self._spending.now, self._key, self._step, index)
         reply = await self._models.ask(request, parts.told)
+        failed = reply.outcome if isinstance(reply.outcome, ModelError) else None
         kept = self._ledger.keep(_MODEL_REPLY.dump_python(reply, mode="json"))
         self._ledger.emit(
             CallReturned(
@@ -163,13 +164,14 @@ class RecordingBroker:
                 arguments_origin="computed",
                 arguments_taint="trusted",
                 result=kept,
-                ok=not isinstance(reply.outcome, ModelError),
+                ok=failed is None,
                 summary=reply.outcome.kind,
                 usage=reply.usage,
                 elapsed_ms=self._spending.ms_since(before),
                 prompt_version=request.prompt_version,
                 means=reply.means,
                 dropped=request.dropped,
+                error=failed.error_type if failed is not None else "",
             )
         )
         return reply

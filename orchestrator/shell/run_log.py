@@ -131,6 +131,8 @@ def line_of(run: RunId, event: Event, *, whole: bool) -> dict[str, Any]:
             line |= {"call": body.call, "ok": body.ok, "elapsed_ms": body.elapsed_ms}
             if body.call == "model":
                 line["reply"] = body.summary
+            if body.error:
+                line["error"] = body.error
             if body.usage is not None:
                 line |= {
                     "model": body.usage.model,

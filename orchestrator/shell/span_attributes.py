@@ -106,7 +106,7 @@ def of_chat(body: CallReturned, state: RunState) -> Attributes:
         if body.usage.cost_usd is not None:
             found["maskgrad.usage.cost_usd"] = body.usage.cost_usd
     if not body.ok:
-        found["error.type"] = body.summary
+        found["error.type"] = body.error or body.summary
     return found
 
 

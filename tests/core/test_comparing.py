@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.spec import ModelPolicy
 from masks.bands import Thresholds
 from masks.gradient import set_leaf
 from orchestrator.core.claims import RootCause
@@ -28,7 +29,7 @@ from orchestrator.core.proposal import Proposal
 from orchestrator.core.requests import Answer
 from orchestrator.core.transition import BrokenLog
 from tests.core import strategies
-from tests.core.builders import A2, CONTRACTS, MEDICINE, failure, n, plan, proposal
+from tests.core.builders import A2, CONTRACTS, EMBEDDED, MEDICINE, failure, n, plan, proposal
 from tests.core.simulation import RUN, Simulation, fails, rejected
 
 OTHER = RunId("r-other")
@@ -140,8 +141,10 @@ def with_mask(draft: Proposal) -> Proposal:
         (replace(DRAFT, thresholds=replace(DRAFT.thresholds, main=80)), {"masks"}),
         (replace(DRAFT, contract=replace(DRAFT.contract, allow_unresolved=True)), {"contract"}),
         (replace(DRAFT, grants={DRAFT.roster.agents[0].id: ("read_note",)}), {"agents"}),
+        (replace(DRAFT, profile="evaluate"), {"profile"}),
+        (replace(DRAFT, roster=EMBEDDED), {"models"}),
     ],
-    ids=["equal", "notes", "mask", "threshold", "contract", "grant"],
+    ids=["equal", "notes", "mask", "threshold", "contract", "grant", "profile", "model"],
 )
 def test_what_both_started_from(other: Proposal, differs: set[str]) -> None:
     assert differing_start(compared(log_of(), log_of(other)).same) == differs
@@ -168,6 +171,20 @@ def test_which_numbers_of_which_masks_differ_is_listed() -> None:
     only_first = numbers(log_of(), log_of()[:1] + log_of(fewer)[1:2])
     assert {(agent, second) for agent, _, _, second in only_first} == {(gone.id, None)}
     assert numbers(log_of(), log_of()[:1]) == []
+
+
+def test_what_each_agent_thinks_with_and_the_profile_are_listed_where_they_differ() -> None:
+    first, *others = DRAFT.roster.agents
+    policy = ModelPolicy(kind="model", model="ollama:qwen3", base_url="http://127.0.0.1:8091/v1")
+    roster = replace(DRAFT.roster, agents=(replace(first, model_policy=policy), *others[:-1]))
+    found = compared(log_of(), log_of(replace(DRAFT, roster=roster, profile="evaluate")))
+    assert [(each.agent, each.first, each.second) for each in found.model_differences] == [
+        ("A1", "scripted", "ollama:qwen3 http://127.0.0.1:8091/v1"),
+        (others[-1].id, "scripted", None),
+    ]
+    assert (found.first.profile, found.second.profile) == ("production", "evaluate")
+    assert compared(log_of(), log_of()).model_differences == ()
+    assert compared(log_of(), log_of()[:1]).model_differences == ()
 
 
 def test_a_run_that_read_nothing_says_so() -> None:

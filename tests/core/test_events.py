@@ -218,6 +218,7 @@ BODIES: tuple[Body, ...] = (
         prompt_version="work/1",
         means="json_schema",
         dropped=(Dropped(part="excerpt E7", how="left_out", tokens=120),),
+        error="rate_limited",
     ),
     CallCommitted(
         **AT,

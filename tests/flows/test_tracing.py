@@ -140,7 +140,7 @@ async def test_a_model_that_is_not_reached_is_an_error_and_a_retry(tmp_path: Pat
     assert state.status == "completed"
     failed = [span for span in spans if span.status.status_code is StatusCode.ERROR]
     assert [(span.name, (span.attributes or {})["error.type"]) for span in failed] == [
-        ("chat flash", "model_error"),
+        ("chat flash", "timeout"),
         ("invoke_agent A1", "timeout"),
     ]
     moments = [event.name for event in named(spans, "invoke_workflow maskgrad").events]

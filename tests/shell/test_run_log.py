@@ -113,6 +113,10 @@ def test_evaluate_holds_every_event_and_no_text(tmp_path: Path) -> None:
         "call.returned",
     ]
     assert SECRET not in json.dumps(lines)
+    (failed,) = logged(
+        tmp_path, "evaluate", [replace(model, ok=False, summary="model_error", error="rate_limited")]
+    )[-1:]
+    assert (failed["reply"], failed["error"]) == ("model_error", "rate_limited")
     assert lines[3] == {
         "seq": 4,
         "ts": "2026-01-01T00:00:04.000Z",

@@ -326,3 +326,21 @@ def test_a_pause_says_what_finishes_first_and_how_to_go_on() -> None:
     display = LiveDisplay(Streams(io.StringIO(), Terminal(), io.StringIO()), "en", {})
     display.show(paused, after)
     assert "paused" in _drawn(display, 80)[0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_model_call_that_failed_says_why(lang: Lang) -> None:
+    run = Simulation(builders.proposal(builders.plan("a>b")))
+    run.run()
+    started, state = next(pair for pair in states_of(run.log) if isinstance(pair[0].body, AttemptStarted))
+    assert isinstance(started.body, AttemptStarted)
+    example = next(body for body in BODIES if isinstance(body, CallReturned))
+    failed = replace(
+        example, node=started.body.node, call="model", name="flash", summary="model_error", error="timeout"
+    )
+    event = Event(seq=state.seq + 1, ts=started.ts, body=failed)
+    (told,) = Narrator(lang, following=True).tell(event, state)
+    assert told.sentence == "flash: model_error (timeout)"
+    assert ("error", "timeout") in told.fields
+    (well,) = Narrator(lang, following=True).tell(replace(event, body=replace(failed, error="")), state)
+    assert well.sentence == "flash: model_error"

@@ -120,7 +120,12 @@ def test_the_run_is_as_without_and_the_shadow_is_named_everywhere(tmp_path: Path
     shown = desk.call("show", beside)
     assert f"completed (shadow of {run})" in shown.out
     assert f"（{run} 的影子）" in desk.call("runs", "--lang", "zh").out
-    assert desk.call("compare", run, beside).code == ExitCode.DONE
+    compared = desk.call("compare", run, beside).out
+    assert f"(shadow of {run})" in compared
+    assert "profile: A | B: production | evaluate" in compared
+    assert "  A1 the embedded default | scripted:model" in compared
+    chinese = desk.call("compare", run, beside, "--lang", "zh").out
+    assert "  A1 内置方式 | scripted:model" in chinese
 
 
 def test_a_shadow_whose_model_breaks_changes_no_exit_code(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from orchestrator.core.comparing import (
     compare_runs,
 )
 from orchestrator.core.ids import RunId
-from orchestrator.interfaces.cli.bodies.summaries import NODE_WORDS, status_words
+from orchestrator.interfaces.cli.bodies.summaries import NODE_WORDS, shadow_words, status_words
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.logfmt import logfmt
 from orchestrator.interfaces.cli.results import Result
@@ -34,6 +34,8 @@ _START: Final[dict[str, tuple[str, str]]] = {
     "contract": ("contract", "契约"),
     "plan": ("plan", "计划"),
     "agents": ("agents", "agent"),
+    "models": ("models", "模型"),
+    "profile": ("profile", "运行配置"),
     "masks": ("masks", "蒙版"),
     "versions": ("versions", "版本"),
     "seed": ("seed", "种子"),
@@ -51,6 +53,11 @@ _THRESHOLDS: Final[dict[str, tuple[str, str]]] = {
     "threshold.main": ("main threshold", "主激活阈值"),
     "threshold.background": ("background threshold", "背景阈值"),
 }
+_KINDS: Final[dict[str, tuple[str, str]]] = {
+    "embedded": ("the embedded default", "内置方式"),
+    "scripted": ("a script", "脚本"),
+}
+"""What an agent without a model thinks with."""
 _LISTED: Final = 20
 """Numbers of masks that are shown to people; `--json` has all."""
 _DIGEST: Final = 12
@@ -70,11 +77,13 @@ def compare(session: Session, first: str, second: str) -> Result:
 def _lines(found: Comparison, lang: Lang) -> list[str]:
     first, second = found.first, found.second
     return [
-        f"A  {first.run}  {status_words(first.status, lang)}  #{first.seq}",
-        f"B  {second.run}  {status_words(second.status, lang)}  #{second.seq}",
+        f"A  {first.run}  {status_words(first.status, lang)}{shadow_words(first.shadow_of, lang)}  #{first.seq}",
+        f"B  {second.run}  {status_words(second.status, lang)}{shadow_words(second.shadow_of, lang)}  #{second.seq}",
         pick(lang, "started from the same: ", "起点相同：") + _start(found.same, True, lang),
         pick(lang, "started from another: ", "起点不同：") + _start(_known(found), False, lang),
         *_unread_lines(found, lang),
+        *_profile_lines(found, lang),
+        *_model_lines(found, lang),
         *_mask_lines(found, lang),
         *_difference_lines(found, lang),
         *_node_lines(found, lang),
@@ -99,6 +108,30 @@ def _unread_lines(found: Comparison, lang: Lang) -> list[str]:
         return []
     name = "B" if found.first.sources_read else "A"
     return [pick(lang, f"sources: not read yet in {name}", f"资料：{name} 尚未读取")]
+
+
+def _profile_lines(found: Comparison, lang: Lang) -> list[str]:
+    profiles = found.first.profile, found.second.profile
+    if profiles[0] == profiles[1]:
+        return []
+    said = " | ".join("-" if profile is None else profile for profile in profiles)
+    return [pick(lang, f"profile: A | B: {said}", f"运行配置：A | B：{said}")]
+
+
+def _model_lines(found: Comparison, lang: Lang) -> list[str]:
+    different = found.model_differences
+    if not different:
+        return []
+    return [
+        pick(lang, "models: A | B", "模型：A | B"),
+        *(f"  {each.agent} {_model(each.first, lang)} | {_model(each.second, lang)}" for each in different),
+    ]
+
+
+def _model(name: str | None, lang: Lang) -> str:
+    if name is None:
+        return "-"
+    return pick(lang, *_KINDS[name]) if name in _KINDS else one_line(name, 120)
 
 
 def _mask_lines(found: Comparison, lang: Lang) -> list[str]:

@@ -47,7 +47,7 @@ def runs(session: Session, limit: str) -> Result:
         waits = _waits(state)
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
         status = status_words(state.status, session.lang, interrupted=interrupted, starting=starting)
-        status += shadow_words(state, session.lang) + waits
+        status += shadow_words(state.shadow_of, session.lang) + waits
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
     if cells:
         head = _HEAD[session.lang]

@@ -87,7 +87,7 @@ def state_lines(
     goal = state.created.goal if state.created is not None else ""
     status = status_words(state.status, lang, interrupted=interrupted, starting=holder is not None)
     lines = [
-        f"{state.run}  {status}{shadow_words(state, lang)}  #{state.seq}",
+        f"{state.run}  {status}{shadow_words(state.shadow_of, lang)}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
     ]
     if state.status == "reviewing":

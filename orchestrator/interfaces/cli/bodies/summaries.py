@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
 from graphs.plan import NodeId
+from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
@@ -66,13 +67,9 @@ def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False, st
     return pick(lang, *(INTERRUPTED if interrupted and status == "running" else STATUS_WORDS[status]))
 
 
-def shadow_words(state: RunState, lang: Lang) -> str:
+def shadow_words(original: RunId | None, lang: Lang) -> str:
     """Return what a shadow is the shadow of, in brackets; empty for any other run."""
-    return (
-        pick(lang, f" (shadow of {state.shadow_of})", f"（{state.shadow_of} 的影子）")
-        if state.shadow_of
-        else ""
-    )
+    return pick(lang, f" (shadow of {original})", f"（{original} 的影子）") if original else ""
 
 
 def approval_of(state: RunState) -> str | None:

@@ -200,8 +200,14 @@ class Narrator:
                 said = self._pick(f"started by {body.agent}", f"由 {body.agent} 开始")
                 return self._step(body.node, fields, said + (again if body.attempt > 1 else ""), title)
             case CallReturned():
-                said = f"{body.name}: {body.summary}"
-                fields = (*head, ("call", body.name), ("ok", body.ok), ("summary", body.summary))
+                said = f"{body.name}: {body.summary}" + (f" ({body.error})" if body.error else "")
+                fields = (
+                    *head,
+                    ("call", body.name),
+                    ("ok", body.ok),
+                    ("summary", body.summary),
+                    ("error", body.error or None),
+                )
                 return Change(
                     fields=fields, sentence=one_line(said, _SENTENCE), node=body.node, weight="activity"
                 )
