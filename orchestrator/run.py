@@ -23,12 +23,10 @@ from typing import Final
 
 from agents.memory.ports import LongTermMemory
 from agents.models.contract import Usage
-from agents.planning.clarifying import settled_points
 from agents.planning.language import detect_language
 from agents.planning.ports import Planner
 from agents.retrieval.reading import NOTE_SUFFIXES
 from graphs.contract import Goal, Lang
-from masks.bands import DEFAULT_THRESHOLDS
 from orchestrator.core.errors import NoNotes, WrongState
 from orchestrator.core.events import (
     ForkPoint,
@@ -50,7 +48,6 @@ from orchestrator.desk import (
     revise,
     state_of,
 )
-from orchestrator.shell.clarifying import options_of
 from orchestrator.shell.executor import LEASE_TTL_S
 from orchestrator.shell.journal import Journal, Listener
 from orchestrator.shell.lease_keeper import LeaseKeeper
@@ -58,6 +55,7 @@ from orchestrator.shell.proposing import ProposalOptions, Proposed, draft_propos
 from orchestrator.shell.readiness import check_runnable, one_folder, searched_folder
 from orchestrator.shell.remembering import remember_run
 from orchestrator.shell.runs import caught_up, create, load
+from orchestrator.shell.shadow_options import shadow_options
 from orchestrator.shell.store.errors import ArtefactUnreadable, StoreError, StoreUnavailable
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.rows import Lease
@@ -166,7 +164,7 @@ async def shadow(
     original = await asyncio.to_thread(load, shop.store, run)
     if original.proposal is None or original.approved_revision is None:
         raise WrongState(run, original.status, wanted="approved", next_step=f"maskgrad review {run}")
-    wanted = await asyncio.to_thread(_shadowing, shop, original.proposal, options)
+    wanted = await asyncio.to_thread(shadow_options, shop, original.proposal, options)
     goal = original.proposal.goal
     if planner is None:
         proposed = Proposed(proposal=await asyncio.to_thread(draft_proposal, shop, goal, wanted))
@@ -180,21 +178,6 @@ async def shadow(
         return _approved(shop, made, by=f"shadow of {run}")
 
     return await asyncio.to_thread(created)
-
-
-def _shadowing(shop: Workshop, proposal: Proposal, options: ProposalOptions | None) -> ProposalOptions:
-    """Return `options` within what the user set for the run of `proposal`."""
-    held = options_of(shop, proposal, settled_points(proposal.intent))
-    wanted = options if options is not None else held
-    return replace(
-        wanted,
-        allow_unresolved=held.allow_unresolved,
-        forbidden=tuple(dict.fromkeys((*held.forbidden, *wanted.forbidden))),
-        limits=wanted.limits or held.limits,
-        thresholds=held.thresholds if wanted.thresholds == DEFAULT_THRESHOLDS else wanted.thresholds,
-        settled=settled_points(proposal.intent),
-        profile="evaluate",
-    )
 
 
 def _approved(shop: Workshop, created: RunState, *, by: str) -> RunState:

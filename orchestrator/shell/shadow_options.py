@@ -1,0 +1,28 @@
+"""What a shadow may differ in from the run that it is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.planning.clarifying import settled_points
+from masks.bands import DEFAULT_THRESHOLDS
+from orchestrator.core.proposal import Proposal
+from orchestrator.shell.clarifying import options_of
+from orchestrator.shell.proposing import ProposalOptions
+from orchestrator.shell.wiring import Workshop
+
+
+def shadow_options(shop: Workshop, proposal: Proposal, options: ProposalOptions | None) -> ProposalOptions:
+    """Return `options` within what the user set for the run of `proposal`; the profile is always `evaluate`."""
+    settled = settled_points(proposal.intent)
+    held = options_of(shop, proposal, settled)
+    wanted = options if options is not None else held
+    return replace(
+        wanted,
+        allow_unresolved=held.allow_unresolved,
+        forbidden=tuple(dict.fromkeys((*held.forbidden, *wanted.forbidden))),
+        limits=wanted.limits or held.limits,
+        thresholds=held.thresholds if wanted.thresholds == DEFAULT_THRESHOLDS else wanted.thresholds,
+        settled=settled,
+        profile="evaluate",
+    )
