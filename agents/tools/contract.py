@@ -86,7 +86,8 @@ class ToolError:
 
     error_type: str
     """One of the tool's `error_codes`, or one of the broker's: `DECISION_INVALID`, `ACTION_DENIED`, `TIMEOUT`,
-    `UNAVAILABLE` (the world outside), `TOOL_FAILED` (the tool itself broke), `OBSERVATION_UNKNOWN`."""
+    `UNAVAILABLE` (the world outside), `TOOL_FAILED` (the tool itself broke), `OBSERVATION_UNKNOWN`, `NOT_SENT`. After a
+    call that changes something all of these but the first two and `NOT_SENT` leave open whether it happened."""
     message: str
     retryable: bool
     ok: Literal[False] = False

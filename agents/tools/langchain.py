@@ -13,6 +13,7 @@ from agents.tools.previews import TOOL_TIMEOUT_S
 
 if TYPE_CHECKING:  # whoever has one has imported it
     from langchain_core.tools import BaseTool
+    from pydantic import ValidationError
 
 
 def langchain_tool(
@@ -38,7 +39,7 @@ def langchain_tool(
         timeout_s=timeout_s,
         side_effect=side_effect,
         permission=f"langchain.{wrapped.name}",
-        error_codes=("INVALID_ARGUMENT", "FAILED"),
+        error_codes=("INVALID_ARGUMENT", "FAILED", "OBSERVATION_UNKNOWN"),
         repeat="safe" if side_effect == "read" else "never",
     )
     return LangChainTool(spec, wrapped) if side_effect == "read" else EffectLangChainTool(spec, wrapped)
@@ -55,6 +56,23 @@ class LangChainTool:
         """Invoke it."""
         return await self._invoked(arguments)
 
+    def _refused(self, arguments: Mapping[str, Any]) -> ToolError | None:
+        """Say why the tool does not take these arguments, before it begins."""
+        from pydantic import BaseModel, ValidationError  # noqa: PLC0415 - whoever calls has a tool of LangChain
+
+        schema = self.wrapped.tool_call_schema
+        if not isinstance(schema, type) or not issubclass(schema, BaseModel):
+            return None
+        try:
+            schema.model_validate(dict(arguments))
+        except ValidationError as error:
+            return self._invalid(error)
+        return None
+
+    def _invalid(self, error: ValidationError) -> ToolError:
+        message = f"{self.spec.name}: {'; '.join(each['msg'] for each in error.errors()[:5])}"
+        return ToolError(error_type="INVALID_ARGUMENT", message=message, retryable=False)
+
     async def _invoked(self, arguments: Mapping[str, Any]) -> ToolResult:
         from langchain_core.tools import ToolException  # noqa: PLC0415 - whoever calls has a tool of it
         from pydantic import ValidationError  # noqa: PLC0415
@@ -64,8 +82,7 @@ class LangChainTool:
         except ToolException as error:
             return ToolError(error_type="FAILED", message=f"{self.spec.name}: {error}", retryable=False)
         except ValidationError as error:
-            message = f"{self.spec.name}: {'; '.join(each['msg'] for each in error.errors()[:5])}"
-            return ToolError(error_type="INVALID_ARGUMENT", message=message, retryable=False)
+            return self._invalid(error)
         return ToolOk(
             summary=f"{self.spec.name} answered", data=_json(found), source=f"langchain {self.spec.name}"
         )
@@ -88,7 +105,15 @@ class EffectLangChainTool(LangChainTool):
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Invoke it; LangChain has no way to hand the key over."""
         del key
-        return await self._invoked(arguments)
+        wrong = self._refused(arguments)
+        if wrong is not None:
+            return wrong
+        result = await self._invoked(arguments)
+        if isinstance(result, ToolOk):
+            return result
+        # Once it began, an error of the tool may have come after its effect as well as before it.
+        message = f"{result.message}; whether the call happened is not known"
+        return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
         """Return `None`: LangChain has no way to ask."""

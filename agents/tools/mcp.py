@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, assert_never
 
 from agents.tools.configuration import McpServer
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
-from agents.tools.mcp_connection import McpConnection, Unreachable, said_by
+from agents.tools.mcp_connection import CONNECT_TIMEOUT_S, McpConnection, Unreachable, said_by
 from agents.tools.pins import Described, PinsFile
 from agents.tools.ports import NotPerformed, Tool
 
@@ -25,6 +25,8 @@ KEY_META: Final = "maskgrad/idempotency-key"
 """In the metadata of a call that changes something: a server may use it to perform the call once."""
 LONGEST_TOOL_NAME: Final = 64
 """What the providers of chat models accept."""
+_SAID_CHARS: Final = 1_000
+"""Of what a server says of a call that went wrong."""
 Standing = Literal["usable", "new", "unreachable", "gone", "changed"]
 """How a tool of a server stands now.
 
@@ -34,7 +36,14 @@ Standing = Literal["usable", "new", "unreachable", "gone", "changed"]
 - `gone`: its server does not have it any more.
 - `changed`: its server describes it otherwise than it is trusted.
 """
-_ERRORS: Final = ("UNAVAILABLE", "TIMEOUT", "SERVER_ERROR", "ACTION_DENIED", "OBSERVATION_UNKNOWN")
+_ERRORS: Final = (
+    "UNAVAILABLE",
+    "NOT_SENT",
+    "TIMEOUT",
+    "SERVER_ERROR",
+    "ACTION_DENIED",
+    "OBSERVATION_UNKNOWN",
+)
 
 
 def offered_name(server: str, tool: str) -> str:
@@ -136,18 +145,26 @@ class ServerTools:
                 assert_never(other)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
-        """Call a tool, after the server has described it as it is trusted; `key` says that it changes something."""
+        """Call a tool, after the server has described it as it is trusted; `key` says that it changes something.
+
+        With a key, what left this machine and was not answered by the protocol as a call that can't be made is
+        `OBSERVATION_UNKNOWN`: a server says of a tool that broke after its effect just what it says of one that broke
+        before. `NOT_SENT` is the word that nothing happened.
+        """
         try:
-            # Before each call: between two of them a server may have become another one.
-            self._compare(await self.connection.listed())
-            client = await self.connection.client()
+            async with asyncio.timeout(self._reach_s):
+                # Before each call: between two of them a server may have become another one.
+                self._compare(await self.connection.listed())
+                client = await self.connection.client()
+        except TimeoutError:
+            return self._not_sent(f"it did not answer within {self._reach_s:g} s", key)
         except Unreachable as error:
-            return _unavailable(self.server.name, str(error))
+            return self._not_sent(str(error), key)
         held = self.held(tool)
         if held is not None:
             return ToolError(error_type="ACTION_DENIED", message=held, retryable=False)
         from mcp import MCPError  # noqa: PLC0415 - an extra; there is a client, so it is installed
-        from mcp.types import CONNECTION_CLOSED  # noqa: PLC0415
+        from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND  # noqa: PLC0415
 
         try:
             async with asyncio.timeout(self.server.timeout_s):
@@ -157,15 +174,25 @@ class ServerTools:
             return self._lost(f"gave no result within {self.server.timeout_s:g} s", "TIMEOUT", key)
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
-                return ToolError(
-                    error_type="SERVER_ERROR", message=self._told(said_by(error)), retryable=False
-                )
+                if key is None or error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+                    return self._error("SERVER_ERROR", said_by(error))
+                return self._lost(f"says: {said_by(error)}", "SERVER_ERROR", key)
             await self.connection.drop()
             return self._lost("went away during the call", "UNAVAILABLE", key)
         except Exception as error:  # noqa: BLE001 - the SDK's transports let anything out, and the call was sent
             await self.connection.drop()
             return self._lost(f"broke off: {said_by(error)}", "UNAVAILABLE", key)
-        return _result(self.server.name, tool, result)
+        if not result.is_error:
+            return _answered(self.server.name, tool, result)
+        said = " ".join(_texts(result))[:_SAID_CHARS] or "no reason given"
+        if key is None:
+            return self._error("SERVER_ERROR", f"{tool} says: {said}")
+        return self._lost(f"{tool} says: {said}", "SERVER_ERROR", key)
+
+    @property
+    def _reach_s(self) -> float:
+        """To start the server or reach it, and to have its tools listed."""
+        return CONNECT_TIMEOUT_S + self.server.timeout_s
 
     def _compare(self, found: Iterable[Described]) -> None:
         self.listed = {described.name: described for described in found}
@@ -177,6 +204,18 @@ class ServerTools:
             return ToolError(error_type=error_type, message=self._told(what), retryable=True)
         message = self._told(f"{what}; whether the call happened is not known")
         return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
+
+    def _not_sent(self, why: str, key: str | None) -> ToolError:
+        """Return the error of a call that never left: it certainly did nothing."""
+        message = f"MCP server {self.server.name!r} can't be reached: {why}"
+        if key is None:
+            return ToolError(error_type="UNAVAILABLE", message=message, retryable=True)
+        return ToolError(
+            error_type="NOT_SENT", message=f"{message}; nothing was sent, nothing happened", retryable=True
+        )
+
+    def _error(self, error_type: str, what: str) -> ToolError:
+        return ToolError(error_type=error_type, message=self._told(what), retryable=False)
 
     def _told(self, what: str) -> str:
         return f"MCP server {self.server.name!r}: {what}"
@@ -194,7 +233,8 @@ class ServerTools:
             input_schema=known.input_schema if known is not None else {"type": "object"},
             output_schema={"type": "object"},
             scope=f"MCP server {self.server.name!r}",
-            timeout_s=self.server.timeout_s + 1,  # its own time-out comes first and knows more
+            # Its own time-outs, to reach the server and to call it, come first and know more.
+            timeout_s=self._reach_s + self.server.timeout_s + 1,
             side_effect=effect,
             permission=f"mcp.{self.server.name}",
             error_codes=_ERRORS,
@@ -295,22 +335,17 @@ async def open_mcp_servers(
         await opened.aclose()
 
 
-def _unavailable(server: str, why: str) -> ToolError:
-    message = f"MCP server {server!r} can't be reached: {why}"
-    return ToolError(error_type="UNAVAILABLE", message=message, retryable=True)
+def _texts(result: Any) -> list[str]:
+    return [block.text for block in result.content if block.type == "text"]
 
 
-def _result(server: str, tool: str, result: Any) -> ToolResult:
+def _answered(server: str, tool: str, result: Any) -> ToolOk:
     """Return a server's answer: its structured content if it gave one, else its texts; other content is named."""
-    texts = [block.text for block in result.content if block.type == "text"]
-    if result.is_error:
-        said = " ".join(texts)[:1_000] or "no reason given"
-        return ToolError(error_type="SERVER_ERROR", message=f"{server}/{tool} says: {said}", retryable=False)
     others = [block.type for block in result.content if block.type != "text"]
     data: dict[str, Any] = (
         {"structured": result.structured_content}
         if result.structured_content is not None
-        else {"text": "\n".join(texts)}
+        else {"text": "\n".join(_texts(result))}
     )
     if others:
         data["left_out"] = others

@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mcp import MCPError
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import INTERNAL_ERROR, ToolAnnotations
 
 
 def server_over(state: Path) -> MCPServer:
@@ -46,6 +47,10 @@ def server_over(state: Path) -> MCPServer:
             die_once()
         if what == "die":
             os._exit(1)
+        if what == "broken":
+            raise TimeoutError("no receipt came")
+        if what == "broken, by protocol":
+            raise MCPError(INTERNAL_ERROR, "it broke inside")
         return f"changed {what}"
 
     @server.tool(description="Fail or die.")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from agents.json_schema import schema_problems
 from agents.tools.callables import NoTool, ToolFailed, tool
@@ -25,6 +25,10 @@ told = partial(tool, purpose="Look up.", when_to_use="To look up.", when_not_to_
 class Rate:
     currency: str
     value: float
+
+
+class Receipt(BaseModel):
+    number: int
 
 
 @told()
@@ -135,6 +139,30 @@ def _divide(a: int, b: int, hidden: Annotated[str, InjectedToolArg] = "x") -> An
     if b == 0:
         raise ToolException("no division by zero")
     return {"quotient": a // b}
+
+
+def test_an_error_of_a_langchain_tool_after_it_began_leaves_its_outcome_open() -> None:
+    sent: list[str] = []
+
+    def pay(to: str, amount: int) -> str:
+        """Pay."""
+        sent.append(to)
+        if amount > 100:
+            Receipt.model_validate({})  # a validation that has nothing to do with the arguments
+        raise ToolException("no receipt came")
+
+    tool = langchain_tool(StructuredTool.from_function(pay))
+    assert isinstance(tool, EffectTool)
+    for amount in (1, 101):
+        result = asyncio.run(tool.perform({"to": "bob", "amount": amount}, "k"))
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == ("OBSERVATION_UNKNOWN", False)
+    assert sent == ["bob", "bob"]
+    refused = asyncio.run(tool.perform({"to": "bob", "amount": "many"}, "k"))
+    assert isinstance(refused, ToolError)
+    assert (refused.error_type, len(sent)) == ("INVALID_ARGUMENT", 2)
+    reading = langchain_tool(StructuredTool.from_function(pay), side_effect="read")
+    assert getattr(call(reading, to="bob", amount=1), "error_type", None) == "FAILED"
 
 
 def test_a_langchain_tool_is_external_unless_the_user_says_otherwise() -> None:

@@ -19,6 +19,7 @@ from agents.tools.mcp import McpServers, offered_name, open_mcp_servers
 from agents.tools.pins import PINS_FILE, PinsFile
 from agents.tools.ports import EffectTool, SometimesUnavailable, Tool
 from agents.tools.yaml_lines import InvalidToolsFile
+from orchestrator.shell.effect_calls import UNKNOWN_AFTER
 
 PROGRAM = Path(__file__).with_name("mcp_server.py")
 READS: Mapping[str, SideEffectClass] = {"look": "read", "fail": "read"}
@@ -89,6 +90,34 @@ async def test_what_may_have_happened_is_never_called_retryable(state: Path, tmp
         assert (lost.error_type, lost.retryable) == ("OBSERVATION_UNKNOWN", False)
         assert await change.outcome_of({"what": "die"}, "k2") is None
     assert state.read_text(encoding="utf-8").splitlines()[1:] == ["changed a", "changed die"]
+
+
+@pytest.mark.parametrize("what", ["broken", "broken, by protocol"])
+async def test_a_tool_that_broke_after_its_effect_is_no_tool_that_did_nothing(
+    what: str, state: Path, tmp_path: Path
+) -> None:
+    async with opened(stdio(state), tmp_path) as servers:
+        change = servers.tools()["t__change"]
+        assert isinstance(change, EffectTool)
+        broke = await change.perform({"what": what}, "k1")
+        assert isinstance(broke, ToolError)
+        assert (broke.error_type, broke.retryable) == ("OBSERVATION_UNKNOWN", False)
+        assert "is not known" in broke.message
+        assert broke.error_type in UNKNOWN_AFTER
+    assert state.read_text(encoding="utf-8").splitlines()[1:] == [f"changed {what}"]
+
+
+async def test_a_call_that_never_left_says_that_nothing_happened(state: Path, tmp_path: Path) -> None:
+    async with opened(stdio(state), tmp_path) as servers:
+        change = servers.tools()["t__change"]
+        assert isinstance(change, EffectTool)
+    async with opened(McpServer(name="t", command="/nowhere/at-all"), tmp_path, trust=False) as servers:
+        result = await servers.servers["t"].call("change", {"what": "a"}, "k1")
+        assert isinstance(result, ToolError)
+        assert (result.error_type, result.retryable) == ("NOT_SENT", True)
+        assert "nothing happened" in result.message
+        assert result.error_type not in UNKNOWN_AFTER
+    assert state.read_text(encoding="utf-8").splitlines()[1:] == []
 
 
 async def test_new_and_changed_descriptions_are_held_until_they_are_trusted(
