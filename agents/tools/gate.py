@@ -80,8 +80,8 @@ class Ask:
 class Mock:
     """The call is only pretended (profile `evaluate`)."""
 
-    instead_of: Ask
-    """What would have been asked."""
+    instead_of: Ask | None
+    """What would have been asked; `None`: it would have been made unasked, as a draft is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +110,9 @@ def judge_call(
     if spec is None or refused is not None:
         return refused or _unknown(call, rules)
     asked = _asked(call, spec, rules, _complete(call, origins))
-    if asked is None:
-        return Pass(record_diff=spec.side_effect == "draft")
     if rules.profile == "evaluate" and spec.side_effect != "read":
         return Mock(instead_of=asked)
-    return asked
+    return asked or Pass(record_diff=spec.side_effect == "draft")
 
 
 def names_tool(entry: str, spec: ToolSpec) -> bool:

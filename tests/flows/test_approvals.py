@@ -12,6 +12,7 @@ import pytest
 
 from agents.broker import Broker
 from agents.results import WorkResult
+from agents.tools.builtin.drafts import draft_tools
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
 from agents.tools.ports import Tool
 from agents.workers.ports import WorkOrder
@@ -365,3 +366,31 @@ async def test_while_one_sub_task_waits_for_a_word_the_others_go_on(notes: NoteF
         "c": "accepted",
         "d": "accepted",
     }
+
+
+async def test_a_run_that_is_evaluated_writes_nothing_not_even_a_draft(
+    notes: NoteFolder, tmp_path: Path
+) -> None:
+    box = tmp_path / "drafts"
+    write, *_ = draft_tools(box)
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+    told: list[ToolResult] = []
+
+    async def works(order: WorkOrder, broker: Broker) -> WorkResult:
+        del order
+        call = ToolCall(tool="write_draft", arguments={"path": "letter", "content": "hello"})
+        told.append(await broker.call_tool(call))
+        return good
+
+    script: Script = {(n("a"), EVERY): works, (n("b"), EVERY): passes_on}
+    for profile, wrote in (("evaluate", False), ("production", True)):
+        stage = set_stage(notes, script, tools={"write_draft": write})
+        run = stage.approved(
+            replace(proposal(plan("a>b")), grants={A1: ("write_draft",)}, profile=profile)  # type: ignore[arg-type]
+        )
+        await stage.execute(run)
+        assert ((box / "letter").exists(), stage.bodies(run, CallCommitted) != []) == (wrote, wrote)
+    pretended, made = told
+    assert isinstance(pretended, ToolOk)
+    assert "mocks" in pretended.summary
+    assert isinstance(made, ToolOk)

@@ -255,6 +255,9 @@ def test_evaluate_pretends_what_production_asks() -> None:
     arguments = {"to": "EVIL Inc.", "amount": 5}
     asked = judged("pay", arguments)
     assert judged("pay", arguments, replace(ALL, profile="evaluate")) == Mock(instead_of=asked)  # type: ignore[arg-type]
+    # A draft is made unasked in production, and pretended like everything else that writes.
+    draft = {"path": "out.md", "text": "my own words"}
+    assert judged("write_draft", draft, replace(ALL, profile="evaluate")) == Mock(instead_of=None)
     # Reading is real there, so it is asked about as ever.
     assert isinstance(judged("fetch_page", {"url": "www.evil.org"}, replace(ALL, profile="evaluate")), Ask)
 
@@ -358,7 +361,7 @@ def test_nothing_passes_that_is_not_granted_or_changes_more_than_a_draft(
         assert not any(
             names_tool(entry, TOOLS[tool]) for entry in (*rules.forbidden, *rules.approval_required)
         )
-        assert rules.profile != "debug" or TOOLS[tool].side_effect == "read"
+        assert rules.profile == "production" or TOOLS[tool].side_effect == "read"
     if isinstance(decision, Mock):
         assert rules.profile == "evaluate"
 
@@ -374,10 +377,11 @@ def test_a_document_never_weakens_a_decision(
 
 
 def _strength(decision: Decision) -> int:
-    match decision:
+    real = (decision.instead_of or Pass()) if isinstance(decision, Mock) else decision
+    match real:
         case Pass():
             return -1
-        case Ask(tier=tier) | Mock(instead_of=Ask(tier=tier)):
+        case Ask(tier=tier):
             return TIERS.index(tier)
         case Deny():
             return len(TIERS)
