@@ -43,7 +43,8 @@ class ToolSpec:
     error_codes: tuple[str, ...]
     repeat: RepeatRule = "safe"
     compensation: str | None = None
-    """The tool that undoes what this one did; `None`: nothing does."""
+    """The tool that undoes what this one did; `None`: nothing does. With one, a call that was made and is proposed
+    again is looked up first: taken back in between, it is made again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,11 @@ class EffectTool(Tool, Protocol):
         ...
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
-        """Look up what came of an earlier `perform` with `key`; `None` when that can't be told."""
+        """Look up what came of an earlier `perform` with `key`; `None` when that can't be told.
+
+        A tool with a `compensation` says `NotPerformed` also of a call that was taken back since: made again, it has
+        its effect again.
+        """
         ...
 
 

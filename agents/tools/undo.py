@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from typing import Final, Literal
 
 UNDO_FOLDER: Final = ".maskgrad-undo"
@@ -57,6 +58,18 @@ class UndoJournal:
             return Write(**json.loads(self._read(f"{write}.json")))
         except (FileNotFoundError, ValueError, TypeError):
             return None
+
+    def newest(self, key: str) -> tuple[str, Write | None]:
+        """Return the record of the newest write under `key`, with its id; one that was undone makes room for another.
+
+        Each of them has an id of its own, so that each can be undone.
+        """
+        for number in count():
+            write = id_of(key if number == 0 else f"{key}\n{number}")
+            found = self.load(write)
+            if found is None or found.state != "undone":
+                return write, found
+        raise AssertionError("numbers do not end")
 
     def begin(self, write: Write, old: bytes | None) -> None:
         """Record a write before it is made, with the bytes that it replaces."""

@@ -107,7 +107,8 @@ class RecordingBroker:
         version = self._version(call)
         # The same question about something that has changed since is another one (000 7.4).
         same = digest if version is None else f"{digest}@{version}"
-        fetched = self._spending.known.get(same) if not self._seen[same] else None
+        known = None if self._can_be_undone(call) else self._spending.known.get(same)
+        fetched = known if not self._seen[same] else None
         index = self._next_index(free=fetched is not None)
         self._seen[same] += 1
         stands = self._effects.stands(call.tool, digest) if self._seen[same] > 1 else "none"
@@ -122,9 +123,9 @@ class RecordingBroker:
             done = Effected(result=result, key="", performed=False)
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
-        elif self._seen[same] > 1 and stands != "good" and not _may_pass(self._spending.known.get(same)):
+        elif self._seen[same] > 1 and stands != "good" and known is not None and not _may_pass(known):
             hint = "the same call was made before, with this result; try another one"
-            done = Effected(result=with_hint(self._spending.known[same], hint), key="", performed=False)
+            done = Effected(result=with_hint(known, hint), key="", performed=False)
         else:
             done = await self._judged(call, index, digest, version)
         self._gate.learn(done.result)
@@ -228,6 +229,11 @@ class RecordingBroker:
             effect = tool if isinstance(tool, EffectTool) else ReadAsEffect(tool)
             return await self._effects.held_again(effect, call, index, digest, self._within(tool.spec))
         return BudgetExhausted("identical_calls", times, IDENTICAL_CALLS_STOP - 1)
+
+    def _can_be_undone(self, call: ToolCall) -> bool:
+        """Whether what came of the same call before may not hold any more: made again, it is looked up first."""
+        tool = self._tools.get(call.tool)
+        return tool is not None and tool.spec.compensation is not None
 
     def _within(self, spec: ToolSpec) -> Perform:
         return partial(self._in_time, spec.name, spec.timeout_s)

@@ -65,7 +65,7 @@ class EffectCalls:
         before = self.ledger.committed.get(place.idem)
         if before is None or before.failed:
             return await place.begin(asked)
-        return await place.go_on(before)
+        return await place.go_on(before, asked)
 
     async def held_again(
         self, tool: EffectTool, call: ToolCall, index: int, digest: str, perform: Perform
@@ -119,9 +119,13 @@ class _Place:
                     raise CallHeld(await self.held("approval_needed", asked))
         return await self._committed_and_made(approval)
 
-    async def go_on(self, before: CommittedCall) -> Effected:
+    async def go_on(self, before: CommittedCall, asked: Ask | None) -> Effected:
         """Make nothing twice: return what came of it, find that out, or ask."""
         if before.result is not None:
+            if self.tool.spec.compensation is not None and isinstance(await self._looked_up(), NotPerformed):
+                return await self.begin(
+                    asked
+                )  # it was taken back: it has no effect any more, nor has its word
             kept = TOOL_RESULT.validate_python(await self.calls.ledger.load(before.result))
             return Effected(result=with_hint(kept, MADE_BEFORE), key="", performed=False)
         found = await self._looked_up()

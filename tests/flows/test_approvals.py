@@ -320,6 +320,36 @@ async def test_a_tool_that_gives_no_answer_is_looked_up_and_else_a_person_is_ask
     assert desk.letters == ["bob"]
 
 
+async def test_a_draft_that_was_undone_is_written_by_the_same_call_again(
+    notes: NoteFolder, tmp_path: Path
+) -> None:
+    box = tmp_path / "undone"
+    write, _, undo = draft_tools(box)
+    text = ToolCall(tool="write_draft", arguments={"path": "letter", "content": "why?"})
+    told: list[ToolResult] = []
+    good = says(notes.quoted("a", "storage.md", ROWS, question="Why?"))
+
+    async def works(order: WorkOrder, broker: Broker) -> WorkResult:
+        del order
+        told.append(await broker.call_tool(text))
+        first = told[-1]
+        assert isinstance(first, ToolOk)
+        await undo.perform({"undo": first.data["undo"]}, "by a person")
+        told.append(await broker.call_tool(text))
+        return good
+
+    script: Script = {(n("a"), EVERY): works, (n("b"), EVERY): passes_on}
+    stage = set_stage(notes, script, tools={"write_draft": write})
+    run = stage.approved(replace(proposal(plan("a>b")), grants={A1: ("write_draft",)}))
+    held = await stage.execute(run)
+    (request,) = held.requests.keys()
+    assert (box / "letter").exists() is False, "the name is one that a tool said now: a person is asked"
+    answer(stage.shop, request, Answer(choice="approve"), by="test")
+    assert (await stage.execute(run)).status == "completed"
+    assert [isinstance(each, ToolOk) and each.summary for each in told] == ["'letter' written"] * 3
+    assert (box / "letter").read_text(encoding="utf-8") == "why?"
+
+
 async def test_what_a_tool_says_did_not_happen_can_be_asked_for_again(notes: NoteFolder) -> None:
     """A definite error uses its word up all the same: the next attempt needs a new one."""
     no = ToolError(error_type="NO_SUCH_ADDRESS", message="no bob here", retryable=False)

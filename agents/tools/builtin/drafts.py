@@ -22,7 +22,7 @@ from agents.tools.names import Refused, shown
 from agents.tools.paths import PathGate, PathRefused, of_system, open_in
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
-from agents.tools.undo import UNDO_FOLDER, UndoJournal, Write, digest_of_bytes, id_of
+from agents.tools.undo import UNDO_FOLDER, UndoJournal, Write, digest_of_bytes
 
 LONGEST_DRAFT: Final = 1_000_000
 """Characters of one draft."""
@@ -177,9 +177,9 @@ class DraftsFolder:
         object.__setattr__(self, "gate", gate)
 
     def write(self, path: str, content: bytes, key: str, replaces: str | None) -> ToolResult:
-        """Write once for `key`: a new file, or over the file whose digest is `replaces`."""
+        """Write once for `key`, anew when that was undone: a new file, or over the file whose digest is `replaces`."""
         with self._lock, self._place(path, make=True) as place:
-            found = place.journal.load(id_of(key))
+            own, found = place.journal.newest(key)
             if found is not None:
                 outcome = _outcome(place, found)
                 if outcome is None:
@@ -194,7 +194,7 @@ class DraftsFolder:
                 return problem
             after = digest_of_bytes(content)
             assert after is not None, "there is content"
-            write = Write(id=id_of(key), path=path, before=digest_of_bytes(current), after=after)
+            write = Write(id=own, path=path, before=digest_of_bytes(current), after=after)
             place.journal.begin(write, current)
             place.exchange(write, current, content)
             return _result(place.journal.finish(write, "done"), after, len(content))
@@ -225,6 +225,11 @@ class DraftsFolder:
         """Return the record of a write by its id."""
         with self._journal() as journal:
             return journal.load(write)
+
+    def newest(self, key: str) -> Write | None:
+        """Return the record of the newest write under a key that was not undone."""
+        with self._journal() as journal:
+            return journal.newest(key)[1]
 
     def old_text(self, write: Write) -> bytes | None:
         """Return the bytes that `write` replaced."""
@@ -288,11 +293,9 @@ class WriteTool:
         return await asyncio.to_thread(_tried, path, lambda: self.drafts.write(path, content, key, replaces))
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
-        """Tell by the records and the file's digest whether the write with `key` happened."""
+        """Tell by the records and the file's digest whether the write with `key` happened and was not undone."""
         path = str(arguments["path"])
-        found = await asyncio.to_thread(
-            _tried, path, lambda: self.drafts.outcome_of(self.drafts.record(id_of(key)))
-        )
+        found = await asyncio.to_thread(_tried, path, lambda: self.drafts.outcome_of(self.drafts.newest(key)))
         # A folder that is not there holds no file; whatever else is in the way is not known.
         lacking = isinstance(found, ToolError) and found.error_type == "NOT_FOUND"
         return NotPerformed() if lacking else None if isinstance(found, ToolError) else found

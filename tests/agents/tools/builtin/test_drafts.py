@@ -175,6 +175,21 @@ def test_after_a_crash_the_key_tells_whether_the_write_happened(
     assert isinstance(asyncio.run(tool.outcome_of(arguments, "k")), ToolOk)
 
 
+def test_a_write_that_was_undone_is_made_by_the_same_call_again(tools: Tools) -> None:
+    arguments = {"path": REPORT, "content": "text"}
+    undone = []
+    for number in range(3):
+        assert asyncio.run(tools.write.outcome_of(arguments, "k1")) == NotPerformed()
+        made = tools.ok(tools.write, "k1", **arguments)
+        assert (made["digest"], tools.files()) == (sha("text"), {REPORT: "text"})
+        assert isinstance(asyncio.run(tools.write.outcome_of(arguments, "k1")), ToolOk)
+        assert tools.ok(tools.write, "k1", **arguments)["undo"] == made["undo"], "made once"
+        assert made["undo"] not in undone, "each write is undone by itself"
+        undone.append(made["undo"])
+        tools.ok(tools.undo, f"u{number}", undo=made["undo"])
+        assert tools.files() == {}
+
+
 def test_the_outcome_is_unknown_when_others_changed_the_file_in_between(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
