@@ -28,6 +28,7 @@ from orchestrator.core.proposal import HASH_PREFIX_LENGTH, Proposal, proposal_sh
 from orchestrator.core.report import REPORT, DeliveredReport
 from orchestrator.core.requests import Answer, InvalidAnswer, Request, check_answer
 from orchestrator.core.state import ENDED, RunState
+from orchestrator.core.unsettled import end_gaps
 from orchestrator.shell.cancelling import cancel_left_behind
 from orchestrator.shell.inbox import ANSWER, answer_name
 from orchestrator.shell.ports import Clock
@@ -188,7 +189,7 @@ def report_of(desk: Desk, run: RunId) -> DeliveredReport:
 def _cancelled(desk: Desk, state: RunState, by: str) -> RunState:
     """End a run that nobody executes; raises `RunBusy` while a process does, and `HeadMoved`."""
     if state.status in ("reviewing", "confirmed", "suspended") and desk.store.lease(state.run) is None:
-        bodies: list[Body] = [CancelRequested(by=by), RunEnded(outcome="cancelled")]
+        bodies: list[Body] = [CancelRequested(by=by), RunEnded(outcome="cancelled", gaps=end_gaps(state))]
         return append(desk.store, desk.clock, state, bodies)
     return cancel_left_behind(desk.store, desk.clock, state.run, by=by)
 

@@ -32,6 +32,7 @@ GapCode = Literal[
     "not_verified",
     "not_confirmed",
     "given_up",
+    "effect_unknown",
 ]
 """Why a criterion does not hold, or what of the plan is missing."""
 
@@ -52,6 +53,10 @@ _WORDS: dict[GapCode, dict[Lang, str]] = {
         "zh": "核验未确认其全部要求都已处理",
     },
     "given_up": {"en": "given up", "zh": "已放弃"},
+    "effect_unknown": {
+        "en": "begun, and nobody knows whether it happened; look",
+        "zh": "已开始，但无人知晓是否已生效；请查看",
+    },
 }
 
 

@@ -9,10 +9,12 @@ time (lease and head), so two processes can't both reserve it.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from agents.tools.contract import SideEffectClass
 from graphs.plan import NodeId
 from orchestrator.core.ids import ArtefactId, RequestId, RunId
 
@@ -52,13 +54,23 @@ class CommittedCall:
     tool: str
     key: str
     """The idempotency key that it was performed with."""
-    external: bool
-    """Whether it acts outside of this machine."""
+    side_effect: SideEffectClass
+    generation: int
     attempt: int
+    step: str
+    index: int
+    arguments: Mapping[str, Any]
+    """JSON values, exactly as they were used."""
+    arguments_digest: str
     result: ArtefactId | None = None
     """`None`: nobody knows what came of it."""
     failed: bool = False
     """Whether it certainly did nothing."""
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether nobody knows what came of it."""
+        return self.result is None and not self.failed
 
 
 Standing = Literal["good", "refused", "used", "expired", "foreign", "changed", "none"]
@@ -79,10 +91,12 @@ def standing(
     tool: str,
     arguments_digest: str,
     now: str,
+    wanted: Word = "approve",
 ) -> Standing:
     """Return what `word` is worth for this very call at the time `now`, in ISO 8601.
 
-    A time that can't be read, or that is before the word's, makes it expired.
+    Only the word that is `wanted` can be good: that a call of unknown outcome happened, or is to be made again, is no
+    approval of a new one. A time that can't be read, or that is before the word's, makes it expired.
     """
     if word is None:
         return "none"
@@ -92,6 +106,8 @@ def standing(
         return "changed"
     if word.word == "refuse":
         return "refused"
+    if word.word != wanted:
+        return "none"
     if word.used:
         return "used"
     return "good" if _is_fresh(word.at, now) else "expired"

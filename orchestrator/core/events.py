@@ -231,6 +231,8 @@ class CallCommitted:
     approval: RequestId | None
     """The request that it was approved by; `None` where none is needed."""
     call_id: str = ""
+    preview: str = ""
+    """What it changes, where nobody was asked: of a draft, its diff."""
     type: Literal["call.committed"] = "call.committed"
 
 

@@ -171,4 +171,4 @@ def has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
 
 
 def _acted(node: NodeState) -> bool:
-    return any(call.external and not call.failed for call in node.committed.values())
+    return any(call.side_effect == "external" and not call.failed for call in node.committed.values())

@@ -38,7 +38,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.requests import CALL_CHOICES, AttemptRow, Request
 from orchestrator.core.rewinding import backtracked as rewound
-from orchestrator.core.state import Accepted, NodeState, NodeStatus, RunState, call_key
+from orchestrator.core.state import MODEL_CALL, Accepted, NodeState, NodeStatus, RunState, call_key
 from orchestrator.core.transition import (
     ACTIVE,
     BrokenLog,
@@ -97,8 +97,14 @@ def called(state: RunState, body: CallReturned) -> RunState:
     if done is not None:
         after = changed(done, result=body.result, failed=not body.ok)
         node = changed(node, committed=node.committed.insert(body.key, after))
+        word = node.words.get(body.arguments_digest)
+        if word is not None and word.word == "happened":
+            # It said what came of this call; of another one it says nothing.
+            spent = changed(word, used=True)
+            node = changed(node, words=node.words.insert(body.arguments_digest, spent))
     if is_running(node, body.generation, body.attempt):
-        key = call_key(body.step, body.index, body.arguments_digest)
+        what = MODEL_CALL if body.call == "model" else body.arguments_digest
+        key = call_key(body.step, body.index, what)
         node = changed(node, calls=node.calls.insert(key, body.result))
     return with_node(state, node)
 
@@ -112,11 +118,23 @@ def committed(state: RunState, body: CallCommitted) -> RunState:
     words = node.words
     if body.approval is not None:
         word = words.get(body.arguments_digest)
-        if word is None or word.request != body.approval or word.used or word.word == "refuse":
+        # "Repeat" lets the call of unknown outcome be made that was committed before, and no other.
+        before = node.committed.get(body.key)
+        again = word is not None and word.word == "repeat" and before is not None and before.unsettled
+        good = word is not None and (word.word == "approve" or again)
+        if word is None or word.request != body.approval or word.used or not good:
             raise BrokenLog(f"run {state.run!r}: {body.tool!r} of {body.node!r} was not let be made")
         words = words.insert(body.arguments_digest, changed(word, used=True))
     call = CommittedCall(
-        tool=body.tool, key=body.key, external=body.side_effect == "external", attempt=body.attempt
+        tool=body.tool,
+        key=body.key,
+        side_effect=body.side_effect,
+        generation=body.generation,
+        attempt=body.attempt,
+        step=body.step,
+        index=body.index,
+        arguments=body.arguments,
+        arguments_digest=body.arguments_digest,
     )
     return with_node(state, changed(node, words=words, committed=node.committed.insert(body.key, call)))
 

@@ -7,7 +7,7 @@ is ever changed in place.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from rpds import HashTrieMap, HashTrieSet
 
@@ -230,6 +230,13 @@ class RunState:
     def agent_of(self, node: NodeId) -> AgentSpec:
         """Return the agent that works on `node` now, after repairs."""
         return self.agents[self.assigned[node]]
+
+
+MODEL_CALL: Final = "model"
+"""Stands for the digest in the key of a model call.
+
+A resumed attempt is given the reply that was paid for at this place, whatever its request looks like now: a tool that
+is away must not make the model be asked anew, and the run go another way than the log says."""
 
 
 def call_key(step: str, index: int, arguments_digest: str) -> str:

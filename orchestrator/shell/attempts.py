@@ -204,6 +204,7 @@ class AttemptRunner:
             tools = await self._tools.now()
             order, left_out = told_of_tools(orders.on(path, guards), job.state, tools)
             broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending, tools)
+            await broker.settle()
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             made = await _in_time(worker.work(order, broker), spending, order.limits.deadline_s)
             result = replace(made, path=path, notes=(*left_out, *made.notes))

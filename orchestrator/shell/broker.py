@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, assert_never
 
@@ -25,17 +26,18 @@ from agents.tools.gate import Ask, Deny, Mock, Pass
 from agents.tools.ports import EffectTool, Tool, VersionedTool
 from agents.tools.previews import bounded
 from graphs.contract import Limits
-from orchestrator.core.approvals import Standing
+from orchestrator.core.approvals import CommittedCall, Standing
 from orchestrator.core.events import CallReturned
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.proposal import digest_of
-from orchestrator.core.state import call_key
+from orchestrator.core.state import MODEL_CALL, call_key
 from orchestrator.shell.call_gate import CallGate
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.effect_calls import (
     TOOL_RESULT,
     EffectCalls,
     Effected,
+    Gone,
     Perform,
     ReadAsEffect,
     with_hint,
@@ -48,6 +50,8 @@ from orchestrator.shell.spending import Spending, deadline_reached, input_tokens
 IDENTICAL_CALLS_STOP: Final = 3
 """The identical call is answered with a hint at the second time and stops the attempt at the third (003 2.4)."""
 
+_RECORDED: Final = ArtefactId("")
+"""Stands for a result that is in the log already."""
 _LASTING: Final = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError)
 """Errors of the system that are the same at the next try; others of it (a connection, a busy disk) may pass."""
 
@@ -116,11 +120,18 @@ class RecordingBroker:
             raise await self._repeated(call, index, digest, self._seen[same], stands)
         recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         before = self._spending.now()
+        known = self._spending.known.get(same)
+        if fetched is None:
+            # Before anything is awaited: calls at the same time pay from one account.
+            self._spending.tool_calls += 1
         if recorded is not None:
             result = TOOL_RESULT.validate_python(await self._ledger.load(recorded))
             if isinstance(result, ToolOk) and result.whole is not None:
                 self._ledger.allow_whole(result.whole)
             done = Effected(result=result, key="", performed=False)
+        elif (settled := self._ledger.settled.get(call_key(self._step, index, digest))) is not None:
+            done = Effected(result=settled, key="", performed=False)
+            recorded = _RECORDED
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
         elif self._seen[same] > 1 and stands != "good" and known is not None and not _may_pass(known):
@@ -130,11 +141,41 @@ class RecordingBroker:
             done = await self._judged(call, index, digest, version)
         self._gate.learn(done.result)
         if fetched is None:
-            self._spending.tool_calls += 1
             self._spending.known[same] = done.result
         if recorded is None:
-            self._record_tool(call, index, digest, done, self._spending.ms_since(before))
+            self._record_tool(call, self._place(index), digest, done, self._spending.ms_since(before))
         return done.result
+
+    async def settle(self) -> None:
+        """Find out what came of the sub-task's calls with an effect that something cut off, before any work is done.
+
+        Whatever the worker goes on to propose: an effect that may have happened is never forgotten. Raises `CallHeld`
+        where only a person can tell.
+        """
+        for before in sorted(
+            self._ledger.committed.values(), key=lambda one: (one.generation, one.attempt, one.index)
+        ):
+            if before.unsettled:
+                await self._settle(before)
+
+    async def _settle(self, before: CommittedCall) -> None:
+        resumed = (before.generation, before.attempt) == (self._key.generation, self._key.attempt)
+        tool = self._tools.get(before.tool)
+        effect = (
+            tool if isinstance(tool, EffectTool) else ReadAsEffect(tool) if tool is not None else Gone(before)
+        )
+        started = self._spending.now()
+        done = await EffectCalls(self._key, before.step, self._ledger).settle(
+            effect, before, self._within(effect.spec), resumed=resumed
+        )
+        if not done.key:
+            return
+        call = ToolCall(tool=before.tool, arguments=before.arguments)
+        place = {"node": self._key.node, "generation": before.generation, "attempt": before.attempt}
+        where = {**place, "step": before.step, "index": before.index}
+        self._record_tool(call, where, before.arguments_digest, done, self._spending.ms_since(started))
+        if resumed:
+            self._ledger.settled[call_key(before.step, before.index, before.arguments_digest)] = done.result
 
     async def call_model(self, request: ModelRequest) -> ModelReply:
         """Pay, perform and record `request`; raises `BudgetExhausted` as `call_tool` does.
@@ -145,15 +186,19 @@ class RecordingBroker:
         self._pay("max_steps_per_node", self._spending.model_calls, self._limits.max_steps_per_node)
         index = self._next_index()
         self._spending.model_calls += 1
-        recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
+        recorded = self._ledger.recorded.get(call_key(self._step, index, MODEL_CALL))
         if recorded is not None:
             reply = _MODEL_REPLY.validate_python(await self._ledger.load(recorded))
             self._spending.model_tokens += input_tokens(reply, request)
+            self._spending.model_time_s += reply.elapsed_ms / 1000
             return reply
         before = self._spending.now()
         parts = StreamedParts(self._ledger.emit, self._spending.now, self._key, self._step, index)
+        spent_s = self._spending.model_time_s
         reply = await self._models.ask(request, parts.told)
         failed = reply.outcome if isinstance(reply.outcome, ModelError) else None
+        # What the account says, whatever the adapter does: a resumed attempt goes on with it.
+        reply = replace(reply, elapsed_ms=round((self._spending.model_time_s - spent_s) * 1000, 1))
         kept = self._ledger.keep(_MODEL_REPLY.dump_python(reply, mode="json"))
         self._ledger.emit(
             CallReturned(
@@ -196,7 +241,8 @@ class RecordingBroker:
             case _:
                 assert_never(verdict)
         assert tool is not None, "the gate lets no unknown tool pass"
-        self._pay("max_tool_calls", self._spending.tool_calls, self._limits.max_tool_calls)
+        # This one is counted already.
+        self._pay("max_tool_calls", self._spending.tool_calls - 1, self._limits.max_tool_calls)
         spec = tool.spec
 
         if tool.spec.side_effect != "read" and not isinstance(tool, EffectTool):
@@ -291,14 +337,14 @@ class RecordingBroker:
             raise BudgetExhausted(limit, used, allowed)
 
     def _record_tool(
-        self, call: ToolCall, index: int, digest: str, done: Effected, elapsed_ms: float
+        self, call: ToolCall, where: dict[str, Any], digest: str, done: Effected, elapsed_ms: float
     ) -> None:
         result = done.result
         summary = result.summary if isinstance(result, ToolOk) else f"{result.error_type}: {result.message}"
         kept: ArtefactId = self._ledger.keep(TOOL_RESULT.dump_python(result, mode="json"))
         self._ledger.emit(
             CallReturned(
-                **self._place(index),
+                **where,
                 call="tool",
                 name=call.tool,
                 arguments=dict(call.arguments),
@@ -345,7 +391,7 @@ def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) ->
     return result
 
 
-def _may_pass(result: ToolResult | None) -> bool:
+def _may_pass(result: ToolResult) -> bool:
     """Whether the same call may come out differently: what lay outside may have gone."""
     return isinstance(result, ToolError) and result.retryable
 

@@ -76,6 +76,8 @@ def call_gate(
         # Reading on in a result that it was shown is part of every grant.
         granted=frozenset({READ_RESULT.name, *_granted(proposal, order)}),
         profile=proposal.profile,
+        # A tool that the user has and did not grant is outside of what was approved: a person decides (semantics 5).
+        outside_grants="ask",
         forbidden=contract.forbidden,
         approval_required=contract.approval_required,
         unavailable=unavailable(tools),

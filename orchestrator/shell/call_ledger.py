@@ -8,6 +8,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
+from agents.tools.contract import ToolResult
 from orchestrator.core.approvals import CallWord, CommittedCall
 from orchestrator.core.events import CallCommitted, CallReturned, CallStreamed
 from orchestrator.core.ids import ArtefactId, RunId
@@ -37,5 +38,7 @@ class CallLedger:
     """The time of day, ISO 8601."""
     words: HashTrieMap[str, CallWord] = field(default_factory=HashTrieMap)
     """Persons' words on calls of the sub-task, by digest of tool and arguments."""
+    settled: dict[str, ToolResult] = field(default_factory=dict)
+    """What turned out, at the beginning of this attempt, of its calls that a crash had left open; by `call_key`."""
     committed: HashTrieMap[str, CommittedCall] = field(default_factory=HashTrieMap)
     """Calls with an effect that were committed for the sub-task, by idempotency key."""

@@ -19,6 +19,7 @@ from orchestrator.core.events import (
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.core.transition import ACTIVE
+from orchestrator.core.unsettled import end_gaps
 from orchestrator.shell.ports import Clock
 from orchestrator.shell.runs import append, load
 from orchestrator.shell.store.holders import acquire_here, this_process
@@ -51,7 +52,7 @@ def cancel_left_behind(store: RunStore, clock: Clock, run: RunId, *, by: str) ->
                 # One that was asked for before is the one that is carried out.
                 *([] if state.cancelling else [CancelRequested(by=by)]),
                 *_ends_of_attempts(state),
-                RunEnded(outcome="cancelled"),
+                RunEnded(outcome="cancelled", gaps=end_gaps(state)),
             ],
             lease=lease,
             delete_threads=tuple(_threads(state, lease.epoch)),

@@ -26,6 +26,7 @@ from orchestrator.core.events import (
     RunSuspended,
 )
 from orchestrator.core.state import RunState
+from orchestrator.core.unsettled import end_gaps
 
 Decision = (
     RecordBlockage
@@ -72,6 +73,6 @@ def recorded_as(decision: Decision, state: RunState) -> Body:
         case SuspendRun():
             return RunSuspended(requests=tuple(sorted(state.requests.keys())))
         case EndCancelled():
-            return RunEnded(outcome="cancelled")
+            return RunEnded(outcome="cancelled", gaps=end_gaps(state))
         case _:
             assert_never(decision)

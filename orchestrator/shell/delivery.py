@@ -18,6 +18,7 @@ from orchestrator.core.report import (
     run_facts,
 )
 from orchestrator.core.state import RunState
+from orchestrator.core.unsettled import unsettled_gaps
 from orchestrator.shell.journal import Journal
 
 OutputOf = Callable[[ArtefactId], WorkOutput]
@@ -35,7 +36,12 @@ class Delivery:
         assert state.sha256 is not None, "only an approved run is delivered"
         lang = state.proposal.goal.lang
         terminals = self._terminals(state)
-        missing = (*missing_from(state.proposal.contract, terminals), *_given_up(state), *_taken_as_is(state))
+        missing = (
+            *missing_from(state.proposal.contract, terminals),
+            *_given_up(state),
+            *_taken_as_is(state),
+            *unsettled_gaps(state),
+        )
         gaps = tuple(gap.text(lang) for gap in missing)
         outcome = _outcome(state, terminals, core_missing=any(gap.core for gap in missing))
         facts = run_facts(

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from agents.broker import CallHeld
+from agents.broker import BudgetExhausted, CallHeld
 from agents.tools.contract import HeldCall, HeldReason, ToolCall, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.gate import Ask
 from agents.tools.ports import EffectTool, NotPerformed, Tool
-from orchestrator.core.approvals import CallWord, CommittedCall, Standing, idempotency_key, standing
+from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
 from orchestrator.core.events import CallCommitted
 from orchestrator.core.ids import RequestId
 from orchestrator.shell.call_ledger import CallLedger
@@ -31,6 +32,10 @@ a tool that broke (001 4.3, 6.2: a lost answer is no failure). Any other is the 
 
 TOOL_RESULT: TypeAdapter[ToolResult] = TypeAdapter(ToolResult)
 """(De)serialises results at the borders."""
+
+LAST_LOOK_S: Final = 1.0
+"""For asking a tool what came of a call that the deadline of its attempt cut off, in seconds: less than an attempt gets
+to hand over what it has."""
 
 Perform = Callable[[Callable[[], Awaitable[ToolResult]]], Awaitable[ToolResult]]
 """Performs what it is given within the time that is left, and returns whatever breaks as a `ToolError`."""
@@ -74,7 +79,19 @@ class EffectCalls:
         place = self._place(tool, call, index, digest, perform)
         return CallHeld(await place.held("refused_again", None))
 
-    def stands(self, tool: str, digest: str) -> Standing:
+    async def settle(
+        self, tool: EffectTool, before: CommittedCall, perform: Perform, *, resumed: bool
+    ) -> Effected:
+        """Return what came of a call that was committed and of which nobody knows what came of it.
+
+        An attempt that is `resumed` goes on from its record: what certainly did not happen is made now, with the same
+        arguments and key. Of any other attempt it is left unmade. Raises `CallHeld` when only a person can tell.
+        """
+        call = ToolCall(tool=before.tool, arguments=before.arguments)
+        place = _Place(self, tool, call, before.index, before.arguments_digest, before.key, perform)
+        return await place.settle(resumed=resumed)
+
+    def stands(self, tool: str, digest: str, wanted: Word = "approve") -> Standing:
         """Return what the word of a person on this call is worth, now."""
         return standing(
             self.ledger.words.get(digest),
@@ -84,6 +101,7 @@ class EffectCalls:
             tool=tool,
             arguments_digest=digest,
             now=self.ledger.now(),
+            wanted=wanted,
         )
 
     def _place(self, tool: EffectTool, call: ToolCall, index: int, digest: str, perform: Perform) -> _Place:
@@ -117,7 +135,8 @@ class _Place:
                     return Effected(result=refused(self.call.tool, word.note), key="", performed=False)
                 case _:
                     raise CallHeld(await self.held("approval_needed", asked))
-        return await self._committed_and_made(approval)
+        drafted = asked is None and self.tool.spec.side_effect == "draft"
+        return await self._committed_and_made(approval, await self._preview() if drafted else "")
 
     async def go_on(self, before: CommittedCall, asked: Ask | None) -> Effected:
         """Make nothing twice: return what came of it, find that out, or ask."""
@@ -137,19 +156,40 @@ class _Place:
             case None:
                 return await self._unknown()
 
+    async def settle(self, *, resumed: bool) -> Effected:
+        """Find out what came of a call that was committed, or ask."""
+        found = await self._looked_up()
+        match found:
+            case ToolOk() | ToolError():
+                return Effected(result=found, key=self.idem, performed=False)
+            case NotPerformed():
+                return (
+                    await self._made()
+                    if resumed
+                    else Effected(result=not_made(self.call.tool), key=self.idem, performed=False)
+                )
+            case None if resumed:
+                return await self._unknown()
+            case None:
+                return await self._told()
+
     async def _unknown(self) -> Effected:
-        """Nobody knows whether it happened."""
+        """Nobody knows whether it happened; a tool that takes keys is asked again with the same one."""
         if self.tool.spec.repeat != "never":
             return await self._made()
+        return await self._told()
+
+    async def _told(self) -> Effected:
+        """Nobody but a person can say whether it happened."""
         word = self._word()
-        if word is not None and word.word == "happened" and self._stands() == "good":
+        if word is not None and self._stands("happened") == "good":
             said = ToolOk(summary="a person says that it happened", data=None, source=self.call.tool)
             return Effected(result=said, key=self.idem, performed=False)
-        if word is not None and word.word == "repeat" and self._stands() == "good":
+        if word is not None and self._stands("repeat") == "good":
             return await self._committed_and_made(word.request)
         raise CallHeld(await self.held("outcome_unknown", None))
 
-    async def _committed_and_made(self, approval: RequestId | None) -> Effected:
+    async def _committed_and_made(self, approval: RequestId | None, preview: str = "") -> Effected:
         committed = await self.calls.ledger.commit(
             CallCommitted(
                 node=self.calls.key.node,
@@ -164,6 +204,7 @@ class _Place:
                 key=self.idem,
                 approval=approval,
                 call_id=self.call.id,
+                preview=preview,
             )
         )
         if not committed:
@@ -172,8 +213,15 @@ class _Place:
         return await self._made()
 
     async def _made(self) -> Effected:
-        """Perform it. What leaves the outcome open is looked up at once."""
-        result = await self.perform(lambda: self.tool.perform(self.call.arguments, self.idem))
+        """Perform it. What leaves the outcome open is looked up at once.
+
+        Also where the deadline of the attempt comes meanwhile: the attempt then rests for a person instead of ending,
+        or nobody would ever ask what came of the call.
+        """
+        try:
+            result = await self.perform(lambda: self.tool.perform(self.call.arguments, self.idem))
+        except BudgetExhausted:
+            return await self._cut_off()
         if isinstance(result, ToolOk) or result.error_type not in UNKNOWN_AFTER:
             return Effected(result=result, key=self.idem)
         match await self._looked_up():
@@ -187,6 +235,18 @@ class _Place:
                 return Effected(result=again, key=self.idem if is_known else "")
             case None:
                 raise CallHeld(await self.held("outcome_unknown", None))
+
+    async def _cut_off(self) -> Effected:
+        """What came of a call that was under way at the deadline."""
+        outcome: ToolResult | NotPerformed | None = None
+        with suppress(Exception):
+            async with asyncio.timeout(LAST_LOOK_S):
+                outcome = await self.tool.outcome_of(self.call.arguments, self.idem)
+        if isinstance(outcome, ToolOk | ToolError):
+            return Effected(result=outcome, key=self.idem)
+        if isinstance(outcome, NotPerformed):
+            return Effected(result=not_made(self.call.tool), key=self.idem)
+        raise CallHeld(self._held("outcome_unknown", None, ""))
 
     async def _looked_up(self) -> ToolResult | NotPerformed | None:
         """What the tool knows of an earlier `perform`; one that breaks over it knows nothing."""
@@ -208,6 +268,9 @@ class _Place:
 
     async def held(self, why: HeldReason, asked: Ask | None) -> HeldCall:
         """Return the call with everything that a person's word on it is bound to."""
+        return self._held(why, asked, await self._preview())
+
+    def _held(self, why: HeldReason, asked: Ask | None, preview: str) -> HeldCall:
         return HeldCall(
             why=why,
             step=self.calls.step,
@@ -218,7 +281,7 @@ class _Place:
             side_effect=self.tool.spec.side_effect,
             tier=asked.tier if asked is not None else self.tool.spec.side_effect,
             reasons=asked.reasons if asked is not None else (),
-            preview=await self._preview(),
+            preview=preview,
             origin=self.call.origin,
             taint=self.call.taint,
         )
@@ -236,8 +299,8 @@ class _Place:
             shown[0] if shown else f"(no preview: {result.message if isinstance(result, ToolError) else ''})"
         )
 
-    def _stands(self) -> Standing:
-        return self.calls.stands(self.call.tool, self.digest)
+    def _stands(self, wanted: Word = "approve") -> Standing:
+        return self.calls.stands(self.call.tool, self.digest, wanted)
 
     def _word(self) -> CallWord | None:
         return self.calls.ledger.words.get(self.digest)
@@ -274,6 +337,47 @@ class ReadAsEffect:
         return NotPerformed()
 
 
+class Gone:
+    """Stands for a tool that is not there any more: it can neither be looked up nor asked again."""
+
+    def __init__(self, before: CommittedCall) -> None:
+        """Return the stand-in for the tool of `before`."""
+        self.spec = ToolSpec(
+            name=before.tool,
+            purpose="",
+            when_to_use="",
+            when_not_to_use="",
+            input_schema={},
+            output_schema={},
+            scope="",
+            timeout_s=LAST_LOOK_S,
+            side_effect=before.side_effect,
+            permission="",
+            error_codes=(),
+            repeat="never",
+        )
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Say that it is gone."""
+        return await self.perform(arguments, "")
+
+    async def preview(self, arguments: Mapping[str, Any]) -> str:
+        """Return nothing: nobody knows any more what it would change."""
+        del arguments
+        return ""
+
+    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
+        """Say that it is gone."""
+        del arguments, key
+        message = f"tool {self.spec.name!r} is not there any more"
+        return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
+
+    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
+        """Say that it can't be told."""
+        del arguments, key
+        return None
+
+
 MADE_BEFORE: Final = "made before, with this result; it is not made again"
 
 
@@ -282,6 +386,12 @@ def with_hint(result: ToolResult, hint: str) -> ToolResult:
     if isinstance(result, ToolOk):
         return replace(result, summary=f"{result.summary} ({hint})")
     return replace(result, message=f"{result.message} ({hint})")
+
+
+def not_made(tool: str) -> ToolError:
+    """Return what is recorded of a call that was committed and certainly did not happen."""
+    message = f"the call of {tool!r} was interrupted before it was made; nothing was changed"
+    return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
 
 
 def refused(tool: str, note: str) -> ToolError:

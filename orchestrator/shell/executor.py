@@ -51,6 +51,7 @@ from orchestrator.core.events import (
 from orchestrator.core.repairs import MEMORY_MARK
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.core.transition import ACTIVE, is_running
+from orchestrator.core.unsettled import end_gaps
 from orchestrator.shell.attempt_tasks import AttemptTasks, Fact, RunAttempt, current_attempt
 from orchestrator.shell.collector import rare_passes
 from orchestrator.shell.decisions import recorded_as
@@ -195,7 +196,7 @@ class RunExecutor:
                     journal.record(
                         body, delete_threads=self._attempts.threads_until_now(current_attempt(node))
                     )
-            journal.record(RunEnded(outcome="failed", error=trace))
+            journal.record(RunEnded(outcome="failed", error=trace, gaps=end_gaps(journal.state)))
             await journal.flush()
         except Exception as again:
             raise error from again  # the first one explains the rest

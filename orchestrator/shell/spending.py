@@ -79,7 +79,12 @@ def estimated_tokens(request: ModelRequest) -> int:
 
 
 def input_tokens(reply: ModelReply, request: ModelRequest) -> int:
-    """Return what a reply cost; one that was answered and doesn't say is counted as estimated."""
-    if reply.usage.input_tokens or isinstance(reply.outcome, ModelError):
+    """Return what a reply cost; one that doesn't say is counted as estimated.
+
+    Of errors only those after which the request may have been read and paid for: a time-out, a connection that broke.
+    """
+    outcome = reply.outcome
+    unpaid = isinstance(outcome, ModelError) and outcome.error_type not in ("timeout", "unavailable")
+    if reply.usage.input_tokens or unpaid:
         return reply.usage.input_tokens
     return estimated_tokens(request)

@@ -14,6 +14,8 @@ from agents.tools.contract import ToolCall, ToolOk
 from agents.workers.ports import WorkOrder
 from orchestrator.core.events import CallReturned
 from orchestrator.core.proposal import Proposal
+from orchestrator.core.requests import Answer
+from orchestrator.desk import answer
 from orchestrator.shell.store.memory_store import MemoryStore
 from tests.core.builders import A1, n, plan, proposal
 from tests.flows.counting import CountingTool
@@ -72,7 +74,8 @@ async def test_calls_made_before_a_crash_are_not_made_again(notes: NoteFolder, r
     assert all(body.step == "work.1.0" for body in other.bodies(run, CallReturned))
 
 
-async def test_a_tool_that_is_not_granted_is_never_called(notes: NoteFolder) -> None:
+async def test_a_tool_that_is_not_granted_is_for_a_person_and_is_not_called(notes: NoteFolder) -> None:
+    """What was not granted is outside of what was approved (semantics 5): refused by the person, the agent goes on."""
     errors: list[str] = []
 
     async def tries(order: WorkOrder, broker: Broker) -> WorkResult:
@@ -84,6 +87,12 @@ async def test_a_tool_that_is_not_granted_is_never_called(notes: NoteFolder) -> 
     tool = CountingTool()
     stage = set_stage(notes, {(n("a"), EVERY): tries, (n("b"), EVERY): passes_on}, tools={"count": tool})
     run = stage.approved(proposal(plan("a>b")))
+    state = await stage.execute(run)
+    assert (state.status, errors) == ("suspended", [])
+    (request,) = state.requests.values()
+    assert request.call is not None
+    assert [reason.code for reason in request.call.reasons] == ["outside_the_task"]
+    answer(stage.shop, request.id, Answer(choice="refuse"), by="test")
     assert (await stage.execute(run)).status == "completed"
     assert errors == ["ACTION_DENIED"]
     assert tool.calls == []

@@ -11,7 +11,15 @@ import pytest
 from rpds import HashTrieMap
 
 from agents.broker import BudgetExhausted
-from agents.models.contract import FinalAnswer, Message, ModelError, ModelReply, ModelRequest, Usage
+from agents.models.contract import (
+    FinalAnswer,
+    Message,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ToolOffer,
+    Usage,
+)
 from agents.models.ports import Told
 from agents.spec import AgentSpec, ModelPolicy
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult
@@ -21,7 +29,7 @@ from graphs.plan import NodeId
 from orchestrator.core.events import CallCommitted, CallReturned, CallStreamed
 from orchestrator.core.ids import ArtefactId, RunId
 from orchestrator.core.proposal import canonical_json
-from orchestrator.core.state import call_key
+from orchestrator.core.state import MODEL_CALL, call_key
 from orchestrator.shell.broker import RecordingBroker
 from orchestrator.shell.call_gate import CallGate
 from orchestrator.shell.call_ledger import CallLedger
@@ -54,7 +62,8 @@ class Rig:
         """A broker of the attempt; made again it is the one after a restart."""
         recorded: HashTrieMap[str, ArtefactId] = HashTrieMap()
         for event in self.events:
-            key = call_key(event.step, event.index, event.arguments_digest)
+            what = MODEL_CALL if event.call == "model" else event.arguments_digest
+            key = call_key(event.step, event.index, what)
             recorded = recorded.insert(key, event.result)
         spending = self.spending or Spending(self.clock)
         return RecordingBroker(
@@ -458,12 +467,69 @@ class TestModels:
         chat = Chat()
         rig = Rig(chat=chat)
         first = await rig.broker().call_model(ask("why"))
-        again = await rig.broker().call_model(ask("why"))
-        other = await rig.broker().call_model(ask("how"))
+        resumed = rig.broker()
+        again = await resumed.call_model(ask("why"))
+        other = await resumed.call_model(ask("how"))
         assert first == again != other
         assert [request.messages[0].content for request in chat.asked] == ["why", "how"]
         recorded = [(event.call, event.name, event.summary) for event in rig.events]
         assert recorded == [("model", "m", "final_answer")] * 2
+
+    async def test_a_reply_comes_back_also_where_the_request_looks_otherwise_now(self) -> None:
+        """A tool is away at the resume, so that it is not offered: the model is not asked anew for that."""
+        chat = Chat()
+        rig = Rig(chat=chat)
+        offer = ToolOffer(name="count", description="Counts.", input_schema={})
+        first = await rig.broker().call_model(replace(ask("why"), tools=(offer,)))
+        assert await rig.broker().call_model(ask("why")) == first
+        assert len(chat.asked) == 1
+
+    async def test_model_time_is_of_the_attempt_and_not_of_the_process(self) -> None:
+        rig = Rig(limits=Limits(max_model_time_s=10))
+
+        class Slow(Chat):
+            async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
+                rig.clock.t += 9
+                return await super().complete(request, told)
+
+        rig.chat = Slow()
+        await rig.broker().call_model(ask("why"))
+        rig.spending = Spending(rig.clock)
+        resumed = rig.broker()
+        await resumed.call_model(ask("why"))
+        assert rig.spending.model_time_s == 9
+        await resumed.call_model(ask("how"))
+        with pytest.raises(BudgetExhausted, match="max_model_time_s"):
+            await resumed.call_model(ask("where"))
+
+    async def test_a_time_out_may_have_been_paid_for(self) -> None:
+        class Lost(Chat):
+            async def complete(self, request: ModelRequest, told: Told | None = None) -> ModelReply:
+                del request, told
+                return ModelReply(outcome=ModelError(error_type="timeout", message="?", retryable=True))
+
+        rig = Rig(chat=Lost())
+        rig.spending = Spending(rig.clock)
+        await rig.broker().call_model(ask("x" * 400))
+        assert rig.spending.model_tokens == 100
+
+    async def test_calls_at_the_same_time_pay_from_one_account(self) -> None:
+        rig = Rig(limits=Limits(max_tool_calls=1))
+        broker = rig.broker()
+        made = await asyncio.gather(
+            *(broker.call_tool(counted(f"rows {number}")) for number in range(5)), return_exceptions=True
+        )
+        assert [isinstance(one, ToolOk) for one in made] == [True, False, False, False, False]
+        assert all(isinstance(one, BudgetExhausted) for one in made[1:])
+        assert len(rig.tool.calls) == 1
+
+    async def test_a_call_that_a_limit_stopped_is_stopped_again(self) -> None:
+        rig = Rig(limits=Limits(max_tool_calls=1))
+        broker = rig.broker()
+        await broker.call_tool(counted("rows"))
+        for _ in range(2):
+            with pytest.raises(BudgetExhausted, match="max_tool_calls"):
+                await broker.call_tool(counted("tables"))
 
     async def test_without_a_model_it_is_an_error_and_no_exception(self) -> None:
         who = replace(agent("A1", {DATABASES: 90}), model_policy=ModelPolicy(kind="model", model="x:y"))
@@ -516,11 +582,12 @@ class TestModels:
         chat = Chat(tokens=30)
         rig = Rig(chat=chat, limits=replace(Limits(), max_model_tokens=100))
         rig.spending = Spending(rig.clock)
-        await rig.broker().call_model(ask("a"))
+        broker = rig.broker()
+        await broker.call_model(ask("a"))
         # 284 letters are 71 tokens, and 70 are left; one token less fits.
         with pytest.raises(BudgetExhausted, match="'max_model_tokens' reached: 30 used of 100"):
-            await rig.broker().call_model(ask("b" * 284))
-        await rig.broker().call_model(ask("b" * 280))
+            await broker.call_model(ask("b" * 284))
+        await broker.call_model(ask("b" * 280))
         assert len(chat.asked) == 2
         # What the model reported replaces the reservation.
         assert rig.spending.model_tokens == 60

@@ -94,11 +94,18 @@ async def perform(calls: Sequence[ToolCall], broker: Broker) -> list[Returned]:
     for batch in _batches(calls):
         made = (broker.call_tool(call) for call in batch)
         returned.extend(await asyncio.gather(*made, return_exceptions=True))
+        stopped = [one for one in returned if isinstance(one, BaseException)]
+        if stopped:
+            # Whatever stands behind it waits, or is never made: an effect must not overtake a call that is held.
+            break
     results: list[Returned] = []
     for one in returned:
         if isinstance(one, BaseException) and not isinstance(one, BudgetExhausted):
             raise one
         results.append(one)
+    if len(results) < len(calls):
+        stop = next(one for one in results if isinstance(one, BudgetExhausted))
+        results.extend([stop] * (len(calls) - len(results)))
     return results
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from agents.broker import BudgetExhausted
-from agents.models.contract import ToolOffer
-from agents.tools.contract import ToolError, ToolResult
+from agents.broker import BudgetExhausted, CallHeld
+from agents.models.contract import ModelReply, ModelRequest, ToolOffer
+from agents.tools.contract import HeldCall, ToolCall, ToolError, ToolOk, ToolResult
 from agents.workers.model_loop import ModelLoop
+from agents.workers.model_loop.calls import perform
 from agents.workers.ports import WorkFailed
 from graphs.contract import Lang
 from tests.agents.workers.model_loop.stage import (
@@ -240,3 +241,47 @@ async def test_a_search_that_is_not_granted_fails_the_work_as_a_missing_tool(fol
     with pytest.raises(WorkFailed) as caught:
         await run(folder, order(), others={"search_notes": denied})
     assert caught.value.kind == "tool_missing"
+
+
+class Stopping:
+    """A broker that stops or holds a call of one tool."""
+
+    def __init__(self, stop: Exception) -> None:
+        self.stop = stop
+        self.made: list[str] = []
+
+    async def call_tool(self, call: ToolCall) -> ToolResult:
+        if call.tool == "first":
+            raise self.stop
+        self.made.append(call.tool)
+        return ToolOk(summary="", data=None, source="")
+
+    async def call_model(self, request: ModelRequest) -> ModelReply:
+        raise AssertionError(request)
+
+
+BOTH = [ToolCall(tool="first", arguments={}), ToolCall(tool="write_draft", arguments={})]
+
+
+async def test_what_stands_behind_a_held_call_waits_for_it() -> None:
+    held = HeldCall(
+        why="approval_needed",
+        step="work.1.0",
+        index=0,
+        tool="first",
+        arguments={},
+        arguments_digest="d",
+        side_effect="external",
+        tier="external",
+    )
+    broker = Stopping(CallHeld(held))
+    with pytest.raises(CallHeld):
+        await perform(BOTH, broker)
+    assert broker.made == []
+
+
+async def test_nothing_is_made_behind_a_call_that_a_limit_stopped() -> None:
+    broker = Stopping(BudgetExhausted("identical_calls", 3, 2))
+    results = await perform(BOTH, broker)
+    assert broker.made == []
+    assert [isinstance(one, BudgetExhausted) for one in results] == [True, True]
