@@ -92,12 +92,13 @@ async def perform(calls: Sequence[ToolCall], broker: Broker) -> list[Returned]:
     """
     returned: list[ToolResult | BaseException] = []
     for batch in _batches(calls):
+        stopped = [one for one in returned if isinstance(one, BaseException)]
+        only_reads = all(call.tool in SEARCH_TOOLS for call in batch)
+        if stopped and not (only_reads and all(isinstance(one, CallHeld) for one in stopped)):
+            # What stands behind it waits, or is never made: an effect must not overtake a call that is held.
+            break
         made = (broker.call_tool(call) for call in batch)
         returned.extend(await asyncio.gather(*made, return_exceptions=True))
-        stopped = [one for one in returned if isinstance(one, BaseException)]
-        if stopped:
-            # Whatever stands behind it waits, or is never made: an effect must not overtake a call that is held.
-            break
     results: list[Returned] = []
     for one in returned:
         if isinstance(one, BaseException) and not isinstance(one, BudgetExhausted):
