@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from agents.broker import Broker, BudgetExhausted
+from agents.broker import Broker, BudgetExhausted, CallHeld
 from agents.models.contract import ToolCalls, ToolOffer
 from agents.operations import SEARCH_TOOLS, tools_of
 from agents.prompts_loop import expect_words
@@ -86,9 +86,9 @@ def proposals_of(answer: ToolCalls, expecting: Collection[str]) -> tuple[Proposa
 async def perform(calls: Sequence[ToolCall], broker: Broker) -> list[Returned]:
     """Return what came of each call, in their order; a call that a limit stopped gives what stopped it.
 
-    Neighbours that only read run at the same time; everything else waits for what stands before it. What else a
-    broker raises, `CallHeld` above all, is raised when all of them have had their turn: a replay finds the
-    siblings' results in the log.
+    Neighbours that only read run at the same time; everything else waits for what stands before it, and is not made
+    once one of those was stopped or held (readings of the notes go on behind a call that is held). What else a broker
+    raises, `CallHeld` above all, is raised when the others have had their turn: a replay finds their results in the log.
     """
     returned: list[ToolResult | BaseException] = []
     for batch in _batches(calls):

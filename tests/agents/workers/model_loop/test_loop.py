@@ -219,7 +219,7 @@ async def test_a_call_beside_finish_runs_first_and_its_failure_holds_the_finish_
     assert "a call beside it failed" in broker.results(1)[1].content
 
 
-async def test_siblings_have_run_before_a_call_that_waits_for_an_approval_is_raised(folder: Path) -> None:
+async def test_readings_have_run_before_a_call_that_waits_for_an_approval_is_raised(folder: Path) -> None:
     given = order()
     held = HeldCall(
         why="approval_needed",
@@ -240,7 +240,8 @@ async def test_siblings_have_run_before_a_call_that_waits_for_an_approval_is_rai
     )
     with pytest.raises(CallHeld):
         await ModelLoop(REGISTRY).work(given, broker)
-    assert [call.tool for call in broker.calls] == ["search_notes", "send", "search_notes", "note"]
+    # What is no reading of the notes does not overtake the call that is held.
+    assert [call.tool for call in broker.calls] == ["search_notes", "send", "search_notes"]
 
 
 async def test_equal_replies_give_equal_requests_and_calls(folder: Path) -> None:
