@@ -88,7 +88,7 @@ async def perform(calls: Sequence[ToolCall], broker: Broker) -> list[Returned]:
 
     Neighbours that only read run at the same time; everything else waits for what stands before it, and is not made
     once one of those was stopped or held (readings of the notes go on behind a call that is held). What else a broker
-    raises, `CallHeld` above all, is raised when the others have had their turn: a replay finds their results in the log.
+    raises, `CallHeld` above all, is raised when the others have had their turn: a replay finds their results.
     """
     returned: list[ToolResult | BaseException] = []
     for batch in _batches(calls):
