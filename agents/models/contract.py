@@ -142,6 +142,8 @@ class Usage:
     """`None`: the price is unknown."""
     requests: int = 1
     """Requests that were sent for it: more than one where the provider refused the first form of the request."""
+    estimated: bool = False
+    """Whether the tokens are counted from the texts, since the provider said nothing of them; the cost is then, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,16 @@ from agents.models.forms import (
     schema_options,
     schema_words,
 )
-from agents.models.outcomes import ANSWER_TOOL, outcome_of, stop_reason, usage_of
+from agents.models.outcomes import (
+    ANSWER_TOOL,
+    called_in_words,
+    estimated,
+    has_calls,
+    is_plain_text,
+    outcome_of,
+    stop_reason,
+    usage_of,
+)
 from agents.models.ports import Told
 from agents.models.prices import NO_PRICES, Prices, cost_of
 from agents.models.sent_messages import sent_messages
@@ -37,6 +46,8 @@ _Part = Literal["tools", "schema"]
 _PARTS: Final[tuple[_Part, ...]] = ("tools", "schema")
 _Refusal = tuple[str, str]
 """How a schema or tools were told, and which ones."""
+_Learnt = Literal["calls_natively", "ignores_tools"]
+"""What the answers to native tools said of the model; the first beats the second."""
 
 
 class _ListenerBroke(Exception):
@@ -55,6 +66,11 @@ class LangChainChat:
     The one request that is sent again is one whose form the provider refuses (a response format, tools): no model has
     seen it and nothing was generated. `complete` then sends the next of the declared forms at once, counts it in
     `Usage.requests`, and remembers the refusal for as long as this object lives.
+
+    Some servers take native tools and show them to no model. A model that answers tools with plain text, of which no
+    native call was ever seen, is therefore told them in the next declared form from the next request on; `means` says
+    in which. Until it made one, text that calls an offered tool in the words of `agents.models.action_protocol` is
+    read as the call with native tools, too; afterwards such a text may be a quote.
     """
 
     model: BaseChatModel
@@ -65,13 +81,14 @@ class LangChainChat:
     """How tools are told, the preferred mode first."""
     dialect: Dialect = "openai"
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Further arguments of every call, such as `temperature`."""
+    """Further arguments of every call, such as `temperature`; a length that stands here beats the request's."""
     prices: Prices = NO_PRICES
     hide: tuple[str, ...] = field(default=(), repr=False)
     """Texts that are taken out of whatever an error says: the key."""
     now: Callable[[], float] = time.monotonic
     """Seconds, for `ModelReply.elapsed_ms`."""
     _refused: set[_Refusal] = field(default_factory=set, repr=False, compare=False)
+    _learnt: set[_Learnt] = field(default_factory=set, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         retries = getattr(self.model, "max_retries", 0)
@@ -86,6 +103,8 @@ class LangChainChat:
         started = self.now()
         declared = self._forms(request)
         forms = [form for form in declared if not self._is_refused(request, form)] or [declared[-1]]
+        if "ignores_tools" in self._learnt:
+            forms = [form for form in forms if form.tools != "native"] or forms
         usage = Usage(model=self.name)
         sent = 0
         while True:
@@ -128,9 +147,19 @@ class LangChainChat:
             actions=form.tools == "json",
             answer_tool=form.schema == "function_calling",
         )
+        if form.tools == "native":
+            if has_calls(answer):
+                self._learnt.add("calls_natively")
+                self._learnt.discard("ignores_tools")
+            elif is_plain_text(outcome) and "calls_natively" not in self._learnt:
+                self._learnt.add("ignores_tools")
+                outcome = called_in_words(outcome, [tool.name for tool in request.tools]) or outcome
         if isinstance(outcome, ToolCalls):
             outcome = with_unique_ids(outcome, request.messages)
-        return usage_of(answer, self.name), outcome
+        usage = usage_of(answer, self.name)
+        return usage if usage.input_tokens or usage.output_tokens else estimated(
+            usage, request, answer
+        ), outcome
 
     async def _answer(self, request: ModelRequest, form: Form, told: Told | None) -> BaseMessage:
         words = []
@@ -151,7 +180,7 @@ class LangChainChat:
 
     def _prepared(self, request: ModelRequest, form: Form) -> Runnable[LanguageModelInput, AIMessage]:
         """Return the model with the options of one call."""
-        options = {**self.options, **length_options(request.max_output_tokens, self.dialect)}
+        options = {**length_options(request.max_output_tokens, self.dialect), **self.options}
         model = self.model
         if self.dialect == "ollama" and request.max_output_tokens is not None:
             model = model.model_copy(update={"num_predict": request.max_output_tokens})

@@ -7,7 +7,8 @@ parses. Unknown tools are not sorted out here: that is for the broker.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -19,11 +20,13 @@ from agents.models.contract import (
     InvalidOutput,
     ModelError,
     ModelOutcome,
+    ModelRequest,
     ToolCalls,
     Usage,
 )
 from agents.models.failures import CUT, TOLD_CHARS
 from agents.models.json_answers import Parsed, read_arguments, read_json_answer
+from agents.models.tokens import EstimatedTokens, message_tokens, offer_tokens
 from agents.tools.contract import ToolCall
 
 ANSWER_TOOL: Final = "answer"
@@ -95,6 +98,54 @@ def usage_of(answer: BaseMessage, name: str) -> Usage:
         output_tokens=used["output_tokens"],
         cached_input_tokens=cached or 0,
     )
+
+
+def estimated(usage: Usage, request: ModelRequest, answer: BaseMessage) -> Usage:
+    """Return `usage` with tokens counted from the texts by `EstimatedTokens`, and said to be so."""
+    counter = EstimatedTokens()
+    schema = "" if request.output_schema is None else json.dumps(dict(request.output_schema), default=str)
+    asked = sum(message_tokens(message, counter) for message in request.messages) + counter.count(schema)
+    said = [str(answer.text)]
+    if isinstance(answer, AIMessage):
+        said += [f"{call['name']} {json.dumps(call['args'], default=str)}" for call in answer.tool_calls]
+        said += [f"{bad.get('name')} {bad.get('args')}" for bad in answer.invalid_tool_calls]
+    return replace(
+        usage,
+        input_tokens=asked + offer_tokens(request.tools, counter),
+        output_tokens=sum(counter.count(text) for text in said),
+        estimated=True,
+    )
+
+
+def has_calls(answer: BaseMessage) -> bool:
+    """Return whether `answer` holds calls in the provider's own form, whether they parse or not."""
+    if isinstance(answer, AIMessageChunk) and answer.tool_call_chunks:
+        return True
+    return isinstance(answer, AIMessage) and bool(answer.tool_calls or answer.invalid_tool_calls)
+
+
+def is_plain_text(outcome: ModelOutcome) -> bool:
+    """Return whether a whole answer is words where calls or a structured answer were asked for."""
+    match outcome:
+        case FinalAnswer(text=text, data=None):
+            return bool(text.strip())
+        case InvalidOutput(raw=raw, reason=reason):
+            return bool(raw.strip()) and reason != CUT
+        case _:
+            return False
+
+
+def called_in_words(outcome: ModelOutcome, offered: Collection[str]) -> ToolCalls | None:
+    """Return the calls that a plain text writes in JSON; `None`: none, or of a tool that is not among the `offered`.
+
+    Stricter than where tools are told in words: JSON in an answer may be anything there.
+    """
+    text = outcome.text if isinstance(outcome, FinalAnswer) else ""
+    text = outcome.raw if isinstance(outcome, InvalidOutput) else text
+    found = read_actions(text)
+    if not isinstance(found, ToolCalls) or any(call.tool not in offered for call in found.calls):
+        return None
+    return found
 
 
 def _of_text(text: str, schema: Mapping[str, Any] | None, *, actions: bool) -> ModelOutcome:

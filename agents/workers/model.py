@@ -26,6 +26,7 @@ from agents.workers.model_claims import (
     MAX_EXCERPT_CHARS,
     MAX_EXCERPTS,
     MAX_REPAIRS,
+    MAX_WORK_TOKENS,
     Answer,
     Piece,
     handed_in,
@@ -88,7 +89,9 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
     sent = tuple(messages)
     problem = InvalidOutput(raw="", reason="")
     for _ in range(1 + MAX_REPAIRS):
-        request = ModelRequest(purpose="work", messages=sent, output_schema=WORK_SCHEMA)
+        request = ModelRequest(
+            purpose="work", messages=sent, output_schema=WORK_SCHEMA, max_output_tokens=MAX_WORK_TOKENS
+        )
         outcome = (await broker.call_model(request)).outcome
         match outcome:
             case FinalAnswer(data=dict() as data):

@@ -59,6 +59,11 @@ _FAILURES: Final[Mapping[str, WorkFailureKind]] = {
 }
 
 
+MAX_WORK_TOKENS: Final = 4_000
+"""Longest answer of one step, thinking included: some sixty claims, and what every provider takes. A model that repeats
+itself stops here; so an attempt's answers are at most its steps times this. Our choice."""
+
+
 def model_failure(error: ModelError) -> WorkFailed:
     """Return the failure of work whose model could not be reached or refused."""
     return WorkFailed(_FAILURES[error.error_type], error.message, retry_after_s=error.retry_after_s)

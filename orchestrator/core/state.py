@@ -159,6 +159,8 @@ class Spent:
     """Of the calls whose price is known."""
     unpriced: int = 0
     """Calls whose price is unknown: with any, `cost_usd` is a lower bound."""
+    estimated: int = 0
+    """Calls whose tokens are estimated: the provider said nothing of them."""
 
     def plus(self, usage: Usage) -> Spent:
         """Return it with one more call."""
@@ -168,6 +170,7 @@ class Spent:
             output_tokens=self.output_tokens + usage.output_tokens,
             cost_usd=self.cost_usd + (usage.cost_usd or 0.0),
             unpriced=self.unpriced + (usage.cost_usd is None),
+            estimated=self.estimated + usage.estimated,
         )
 
 

@@ -138,6 +138,7 @@ def line_of(run: RunId, event: Event, *, whole: bool) -> dict[str, Any]:
                     "model": body.usage.model,
                     "input_tokens": body.usage.input_tokens,
                     "output_tokens": body.usage.output_tokens,
+                    "estimated": body.usage.estimated,
                     "cost_usd": body.usage.cost_usd,
                 }
         case AttemptRejected(failure=failure) | AttemptFailed(failure=failure):

@@ -103,6 +103,7 @@ def of_chat(body: CallReturned, state: RunState) -> Attributes:
         found["gen_ai.usage.input_tokens"] = body.usage.input_tokens
         found["gen_ai.usage.output_tokens"] = body.usage.output_tokens
         found["gen_ai.usage.cache_read.input_tokens"] = body.usage.cached_input_tokens
+        found["maskgrad.usage.estimated"] = body.usage.estimated
         if body.usage.cost_usd is not None:
             found["maskgrad.usage.cost_usd"] = body.usage.cost_usd
     if not body.ok:

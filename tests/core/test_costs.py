@@ -16,6 +16,7 @@ from orchestrator.core.costs import CostKey, Tokens, estimate_cost, measured, re
 from orchestrator.core.events import AttemptVerified, Body, CallReturned, Event
 from orchestrator.core.ids import ArtefactId, ContentDigest
 from orchestrator.core.proposal import Proposal
+from orchestrator.core.state import Spent
 from tests.core.builders import A1, EMBEDDED, ROSTER, agent, n, plan, proposal, subtask, verification
 
 KEY = CostKey(kind="loop", operation="research", model="x:big")
@@ -138,3 +139,10 @@ def test_a_corrected_estimate_is_what_was_used(given_in: int, given_out: int) ->
     assert abs(given_in - estimate.expected.input) <= 0.2 * estimate.expected.input + 1e-6
     assert abs(given_out - estimate.expected.output) <= 0.2 * estimate.expected.output + 1e-6
     assert recalibrated(factors, found) == factors
+
+
+def test_what_no_provider_counted_is_counted_apart() -> None:
+    spent = (
+        Spent().plus(Usage(model="m", input_tokens=5)).plus(Usage(model="m", input_tokens=7, estimated=True))
+    )
+    assert (spent.calls, spent.input_tokens, spent.estimated) == (2, 12, 1)

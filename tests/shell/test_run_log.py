@@ -132,6 +132,7 @@ def test_evaluate_holds_every_event_and_no_text(tmp_path: Path) -> None:
         "model": "x:y",
         "input_tokens": 11,
         "output_tokens": 7,
+        "estimated": False,
         "cost_usd": None,
     }
 

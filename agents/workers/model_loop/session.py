@@ -16,7 +16,7 @@ from agents.prompts import Excerpt
 from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, told_words
 from agents.results import LoopNote, LoopNoteKind, OpenReason, SearchRound, WorkResult
 from agents.tools.loops import ActionKey
-from agents.workers.model_claims import Answer, Piece, excerpt_keys, questions_of
+from agents.workers.model_claims import MAX_WORK_TOKENS, Answer, Piece, excerpt_keys, questions_of
 from agents.workers.model_loop.calls import Offered, offered_by
 from agents.workers.model_loop.conversation import Composed, Conversation, request_budget
 from agents.workers.model_loop.finish import Finish, finish_offer
@@ -110,6 +110,7 @@ class Session:
             purpose="work",
             messages=composed.messages,
             tools=(*tools, finish_offer(self.order.lang)),
+            max_output_tokens=MAX_WORK_TOKENS,
             prompt_version=LOOP_PROMPT_VERSION,
             dropped=composed.dropped,
         )

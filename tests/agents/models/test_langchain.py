@@ -239,6 +239,67 @@ async def test_time_is_counted() -> None:
     assert (await chat.complete(ModelRequest(purpose="work", messages=ASKED))).elapsed_ms == 250.0
 
 
+async def test_a_model_that_ignores_native_tools_is_told_them_in_words_from_the_next_request_on() -> None:
+    model = ScriptedChatModel.in_order(
+        Say(text="I would search for it."),
+        Say(text='{"tool": "search", "arguments": {"q": "x"}}'),
+        Say(text="done"),
+    )
+    chat = LangChainChat(model, "x:y")
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,))
+    first, second, third = [await chat.complete(asked) for _ in range(3)]
+    assert (first.outcome, first.means) == (FinalAnswer(text="I would search for it."), "tools:native")
+    assert isinstance(second.outcome, ToolCalls)
+    assert (second.outcome.calls[0].arguments, second.means) == ({"q": "x"}, "tools:json")
+    assert (third.outcome, third.means) == (FinalAnswer(text="done"), "tools:json")
+    assert ["tools" in options for options in model.options] == [True, False, False]
+
+
+async def test_a_model_that_called_natively_once_keeps_its_tools_and_its_quotes_are_no_calls() -> None:
+    quote = 'The note says {"tool": "search", "arguments": {}}.'
+    chat = LangChainChat(
+        ScriptedChatModel.in_order(CallTools(calls=(("search", {}),)), Say(text=quote), Say(text="done")),
+        "x:y",
+    )
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,))
+    replies = [await chat.complete(asked) for _ in range(3)]
+    assert [found.means for found in replies] == ["tools:native"] * 3
+    assert replies[1].outcome == FinalAnswer(text=quote)
+
+
+@pytest.mark.parametrize(("tool", "is_call"), [("search", True), ("delete_all", False)])
+async def test_a_call_of_an_offered_tool_in_words_is_read_before_a_native_one_was_seen(
+    tool: str, is_call: bool
+) -> None:
+    said = Say(text=f'<tool_call>{{"name": "{tool}", "arguments": {{"q": "x"}}}}</tool_call>')
+    chat = LangChainChat(ScriptedChatModel.in_order(said), "x:y")
+    found = await chat.complete(ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,)))
+    assert isinstance(found.outcome, ToolCalls) == is_call
+    assert found.means == "tools:native"
+
+
+async def test_a_structured_answer_beside_tools_and_a_cut_one_say_nothing_of_the_tools() -> None:
+    model = ScriptedChatModel.in_order(
+        Say(text='{"n": 3}'), Say(text="I wou", finish_reason="length"), Say(text="x")
+    )
+    chat = LangChainChat(model, "x:y")
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,), output_schema=SCHEMA)
+    assert [(await chat.complete(asked)).means for _ in range(3)] == ["tools:native+prompt"] * 3
+
+
+async def test_what_the_provider_does_not_count_is_estimated_and_said_to_be_so() -> None:
+    """Whole gives no usage: 2 messages around 8 and 2 characters, 11 characters of answer."""
+    prices = Prices(own={"x:whole": Price(input=1e6, output=0)})
+    chat = LangChainChat(Whole(), "x:whole", prices=prices)
+    usage = (await chat.complete(ModelRequest(purpose="work", messages=ASKED))).usage
+    assert usage.estimated
+    assert 12 <= usage.input_tokens <= 18, "two frames of 5 and 2 to 4 tokens each"
+    assert 2 <= usage.output_tokens <= 6
+    assert usage.cost_usd == usage.input_tokens
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,), output_schema=SCHEMA)
+    assert (await chat.complete(asked)).usage.input_tokens > usage.input_tokens + 20
+
+
 async def test_a_class_without_tool_calling_is_told_them_in_words() -> None:
     said = '{"tool": "search", "arguments": {"q": "x"}}'
     asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,))

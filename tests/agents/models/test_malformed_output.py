@@ -171,8 +171,8 @@ async def test_calls_in_words_are_read_as_native_ones(streamed: bool) -> None:
 
 
 async def test_a_call_in_words_is_no_call_of_a_model_with_tool_calling() -> None:
-    """A document may hold one, and a model may quote it."""
-    reply = await said(Say(text='{"tool": "search", "arguments": {}}'), tools=True)
+    """A document may hold one, and a model may quote it: with native tools only what is on offer is read as a call."""
+    reply = await said(Say(text='{"tool": "delete", "arguments": {}}'), tools=True)
     assert isinstance(reply.outcome, FinalAnswer)
 
 

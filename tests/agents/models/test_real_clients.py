@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -540,6 +540,28 @@ async def test_a_model_that_takes_no_tools_is_told_them_in_words() -> None:
     assert '"tool": "search"' in server.asked[1].body["messages"][0]["content"]
 
 
+async def test_a_server_that_takes_tools_and_shows_them_to_no_model_is_told_them_in_words_next() -> None:
+    said = openai_answer('{"tool": "search", "arguments": {"q": "x"}}')
+    async with fault_server(openai_answer("I would look for it."), said) as server:
+        model = chat(server, "openai")
+        first = await model.complete(request(tools=True))
+        second = await model.complete(request(tools=True))
+    assert (first.outcome, first.means) == (FinalAnswer(text="I would look for it."), "tools:native")
+    assert isinstance(second.outcome, ToolCalls)
+    assert (second.outcome.calls[0].tool, second.means, second.usage.requests) == ("search", "tools:json", 1)
+    assert ["tools" in asked.body for asked in server.asked] == [True, False]
+
+
+async def test_a_stream_without_usage_is_counted_from_its_texts() -> None:
+    whole = openai_events({"content": "The battery costs 12 million."})
+    silent = Events(data=[(name, data) for name, data in whole.data if "usage" not in data])
+    async with fault_server(silent) as server:
+        usage = (await chat(server, "openai").complete(request(), lambda _: None)).usage
+    assert (usage.model, usage.estimated) == ("toy-1", True)
+    assert 6 <= usage.output_tokens <= 10, "OpenAI's vocabularies make 8 of them"
+    assert usage.input_tokens > 10
+
+
 async def test_another_bad_request_is_not_asked_again() -> None:
     async with fault_server(openai_error(400, "temperature must be at most 2")) as server:
         reply = await ask(server, "openai", request(schema=SCHEMA, tools=True))
@@ -566,7 +588,12 @@ async def test_the_length_of_an_answer_is_limited_by_the_request() -> None:
     asked = ModelRequest(purpose="work", messages=ASKED, max_output_tokens=50)
     async with fault_server(openai_answer()) as server:
         await ask(server, "openai", asked)
-    assert 50 in {server.asked[0].body.get(name) for name in ("max_tokens", "max_completion_tokens")}
+        other = replace(chat(server, "openai"), options={"max_tokens": 900})
+        await other.complete(asked)
+    sent = [{one.body.get(name) for name in ("max_tokens", "max_completion_tokens")} for one in server.asked]
+    assert 50 in sent[0]
+    assert 900 in sent[1], "who builds the model knows best"
+    assert 50 not in sent[1]
     async with fault_server(anthropic_answer({"type": "text", "text": "ok"})) as server:
         await ask(server, "anthropic", asked)
     assert server.asked[0].body["max_tokens"] == 50

@@ -38,6 +38,12 @@ def spent_lines(session: Session, state: RunState) -> list[str]:
     if not spent.calls:
         return []
     used = _pair(spent.input_tokens, spent.output_tokens)
+    if spent.estimated:
+        used += pick(
+            lang,
+            f" (estimated for {spent.estimated} of the calls)",
+            f"（其中 {spent.estimated} 次为估计值）",
+        )
     line = pick(
         lang,
         f"spent: {spent.calls} model calls, tokens in and out {used}, {spent_usd(spent, lang)}",

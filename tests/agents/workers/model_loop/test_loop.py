@@ -72,6 +72,7 @@ async def test_a_finish_is_cited_by_code_from_what_code_looked_up(folder: Path) 
     request = broker.requests[0]
     assert [offer.name for offer in request.tools] == ["search_notes", "read_note", "finish"]
     assert (request.purpose, request.prompt_version) == ("work", "loop/2")
+    assert request.max_output_tokens == 4_000
 
 
 async def test_what_a_search_of_the_model_shows_gets_the_next_numbers(folder: Path) -> None:
