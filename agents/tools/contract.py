@@ -107,6 +107,14 @@ HeldReason = Literal["approval_needed", "refused_again", "outcome_unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierCall:
+    """A call of the same tool that the sub-task made before, in whatever attempt or generation."""
+
+    arguments: Mapping[str, Any]
+    outcome: Literal["made", "failed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldCall:
     """A call that waits for a person's word, with everything that the word is bound to."""
 
@@ -127,5 +135,7 @@ class HeldCall:
     """Why it is held, as the gate found."""
     preview: str = ""
     """What it would change, e.g. a diff; for people."""
+    earlier: tuple[EarlierCall, ...] = ()
+    """What this sub-task did with the tool before, oldest first: a second letter is another decision than the first."""
     origin: Origin = "computed"
     taint: Taint = "trusted"

@@ -12,12 +12,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from agents.broker import BudgetExhausted, CallHeld
-from agents.tools.contract import HeldCall, HeldReason, ToolCall, ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.contract import (
+    EarlierCall,
+    HeldCall,
+    HeldReason,
+    ToolCall,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    ToolSpec,
+)
 from agents.tools.gate import Ask
 from agents.tools.ports import EffectTool, NotPerformed, Tool
 from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
@@ -282,6 +291,7 @@ class _Place:
             tier=asked.tier if asked is not None else self.tool.spec.side_effect,
             reasons=asked.reasons if asked is not None else (),
             preview=preview,
+            earlier=tuple(map(_earlier, self._before())),
             origin=self.call.origin,
             taint=self.call.taint,
         )
@@ -301,6 +311,15 @@ class _Place:
 
     def _stands(self, wanted: Word = "approve") -> Standing:
         return self.calls.stands(self.call.tool, self.digest, wanted)
+
+    def _before(self) -> list[CommittedCall]:
+        """The other calls of the tool that the sub-task committed, oldest first."""
+        others = [
+            one
+            for one in self.calls.ledger.committed.values()
+            if one.tool == self.call.tool and one.key != self.idem
+        ]
+        return sorted(others, key=lambda one: (one.generation, one.attempt, one.step, one.index))
 
     def _word(self) -> CallWord | None:
         return self.calls.ledger.words.get(self.digest)
@@ -386,6 +405,15 @@ def with_hint(result: ToolResult, hint: str) -> ToolResult:
     if isinstance(result, ToolOk):
         return replace(result, summary=f"{result.summary} ({hint})")
     return replace(result, message=f"{result.message} ({hint})")
+
+
+def _earlier(before: CommittedCall) -> EarlierCall:
+    outcome: Literal["made", "failed", "unknown"] = "made"
+    if before.failed:
+        outcome = "failed"
+    elif before.unsettled:
+        outcome = "unknown"
+    return EarlierCall(arguments=before.arguments, outcome=outcome)
 
 
 def not_made(tool: str) -> ToolError:

@@ -31,6 +31,7 @@ from orchestrator.core.reducer import fold
 from orchestrator.core.requests import Answer, ChoiceId
 from orchestrator.core.state import RunState
 from orchestrator.desk import answer
+from orchestrator.interfaces.cli.bodies.summaries import request_lines
 from orchestrator.shell.store.memory_store import MemoryStore
 from tests.core.builders import A1, n, plan, proposal
 from tests.flows.counting import CountingTool
@@ -196,6 +197,13 @@ async def test_each_call_needs_its_own_word(notes: NoteFolder) -> None:
     desk.says("approve")
     state = await desk.go()
     assert (state.status, desk.letters) == ("suspended", ["bob"])
+    # Whoever decides on the second letter is told of the first.
+    (second,) = state.requests.values()
+    assert second.call is not None
+    assert [(one.arguments["to"], one.outcome) for one in second.call.earlier] == [("bob", "made")]
+    assert any(
+        '此前（已执行）：{"text": "hello", "to": "bob"}' in line for line in request_lines(second, "zh")
+    )
     desk.says("approve")
     assert (await desk.go()).status == "completed"
     assert desk.letters == ["bob", "eve"]

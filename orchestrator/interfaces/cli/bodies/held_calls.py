@@ -57,3 +57,22 @@ def call_document(call: HeldCall) -> dict[str, Any]:
     """Return the call as a JSON object, whole."""
     document: dict[str, Any] = _CALL.dump_python(call, mode="json")
     return document
+
+
+def earlier_lines(call: HeldCall, lang: Lang) -> list[str]:
+    """Return what the sub-task did with the tool before: whoever lets a second call be made should know of the first."""
+    lines = []
+    for before in call.earlier:
+        said = json.dumps(dict(before.arguments), ensure_ascii=False, sort_keys=True)
+        what = EARLIER[before.outcome][lang]
+        lines.append(pick(lang, f"  before ({what}): ", f"  此前（{what}）：") + one_line(said, _EARLIER))
+    return lines
+
+
+_EARLIER: Final = 300
+EARLIER: Final[Mapping[str, Mapping[Lang, str]]] = {
+    "made": {"en": "made", "zh": "已执行"},
+    "failed": {"en": "did nothing", "zh": "未生效"},
+    "unknown": {"en": "nobody knows whether it happened", "zh": "无人知晓是否已生效"},
+}
+"""What came of an earlier call, in words."""

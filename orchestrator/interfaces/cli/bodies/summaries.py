@@ -12,7 +12,7 @@ from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
-from orchestrator.interfaces.cli.bodies.held_calls import call_document, call_lines
+from orchestrator.interfaces.cli.bodies.held_calls import call_document, call_lines, earlier_lines
 from orchestrator.interfaces.cli.bodies.looking import nodes_of
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.streams import one_line
@@ -183,7 +183,11 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
     """Return an open request for people: why, what was tried, and each choice with its commands."""
     lines = [
         f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
-        *(call_lines(request.call, lang) if request.call else [f"  {one_line(request.detail, 300)}"]),
+        *(
+            (*call_lines(request.call, lang), *earlier_lines(request.call, lang))
+            if request.call
+            else [f"  {one_line(request.detail, 300)}"]
+        ),
     ]
     if request.sources:
         files = ", ".join(one_line(source, 100) for source in request.sources)
