@@ -21,6 +21,7 @@ from agents.tools.effects import side_effect_of
 from agents.tools.gate import Ask, Decision, Deny, GateRules, OutsideGrants, Pass, judge_call
 from agents.tools.grants import Grants, derive_grants
 from agents.tools.known_texts import KnownTexts
+from agents.tools.prohibitions import spoken_goal
 from agents.tools.taint import argument_origins
 from benchmarks.contract import (
     RESAMPLES,
@@ -229,7 +230,7 @@ def judged(
     spec = tools.get(call.tool)
     origins = argument_origins(
         call.arguments,
-        trusted=KnownTexts([task.prompt]),
+        trusted=KnownTexts([spoken_goal(task.prompt).wished]),
         untrusted=KnownTexts(untrusted),
         schema=spec.input_schema if spec is not None else None,
     )

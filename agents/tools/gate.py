@@ -223,7 +223,9 @@ def _is_target(origin: ArgumentOrigin) -> bool:
     The words of a message are a model's to write; whom it reaches is not.
     """
     if isinstance(origin.value, str):
-        return bool(addresses(origin.value) or accounts(origin.value))
+        # Where an address is asked for, what could be a file's name is one (`evil.zip`).
+        host = _is_address_parameter(origin.path) and is_address(origin.value)
+        return host or bool(addresses(origin.value) or accounts(origin.value))
     return isinstance(origin.value, int | float) and not isinstance(origin.value, bool)
 
 

@@ -57,7 +57,7 @@ TOPICS: Final = _read(
         ),
         "web": (
             "web website websites webpage page site url link blog article internet online",
-            "网页 网站 网址 链接 博客 上网 网上",
+            "网页 网站 网址 链接 博客 上网 网上 联网 互联网",
         ),
         "hotel": ("hotel hotels accommodation hostel", "酒店 宾馆 旅馆 住宿"),
         "restaurant": ("restaurant restaurants cuisine eat dining food", "餐厅 餐馆 饭店 菜系 吃饭"),

@@ -26,16 +26,18 @@ from agents.tools.gate_vocabulary import (
     PERSONS,
     TOPICS,
 )
-from agents.tools.known_texts import addresses, clocks, days, is_address
+from agents.tools.known_texts import addresses, clocks, days, file_names, is_address
+from agents.tools.prohibitions import Prohibition, spoken_goal
 from graphs.contract import Lang
 
-GrantReasonCode = Literal["named", "topic", "deed", "serves", "receivers", "nothing"]
+GrantReasonCode = Literal["named", "topic", "deed", "serves", "receivers", "nothing", "forbidden"]
 """- `named`: the prompt has the tool's name.
 - `topic`: the prompt speaks of what the tool reads.
 - `deed`: the prompt asks for what the tool does, with what it does it to.
 - `serves`: it reads what an expected tool works on.
 - `receivers`: it looks up whom an expected tool reaches.
 - `nothing`: outside the task.
+- `forbidden`: the prompt says not to use it, or not to do what it does.
 """
 
 _TEXTS: Final[Mapping[GrantReasonCode, Mapping[Lang, str]]] = {
@@ -45,6 +47,7 @@ _TEXTS: Final[Mapping[GrantReasonCode, Mapping[Lang, str]]] = {
     "serves": {"en": "{words} works on what it reads", "zh": "{words} 要处理它所读取的内容"},
     "receivers": {"en": "{words} reaches people that it looks up", "zh": "{words} 涉及的人由它查找"},
     "nothing": {"en": "nothing in the goal calls for it", "zh": "目标中没有任何内容需要用到它"},
+    "forbidden": {"en": "the goal forbids it ({words})", "zh": "目标不允许（{words}）"},
 }
 
 COMMON_SHARE: Final = 0.5
@@ -96,22 +99,67 @@ class Grants:
 def derive_grants(goal_text: str, specs: Sequence[ToolSpec]) -> Grants:
     """Return which of `specs` the task in `goal_text` may use; in the order of `specs` each.
 
-    Only the user's own words may be given: text of a document would grant itself tools.
+    What the goal forbids calls for nothing, and a tool that it forbids is outside: also where another sentence speaks
+    of it, unless each call of the tool is asked about anyway. Only the user's own words may be given: text of a
+    document would grant itself tools.
     """
-    prompt = _Prompt(goal_text)
+    goal = spoken_goal(goal_text)
+    prompt = _Prompt(goal.asked)
     common = _common_words(specs)
     found = {spec.name: _by_words(spec, prompt, common) for spec in specs}
+    forbidden: dict[str, Grant] = {}
+    for spec in specs:
+        against = _forbidden(spec, goal.forbidden, common)
+        if against is not None and (found[spec.name] is None or spec.side_effect in ("read", "draft")):
+            forbidden[spec.name] = against
+            found[spec.name] = None
     expected = [spec for spec in specs if spec.side_effect != "read" and found[spec.name] is not None]
     for spec in specs:
-        if spec.side_effect == "read" and found[spec.name] is None:
+        if spec.side_effect == "read" and found[spec.name] is None and spec.name not in forbidden:
             found[spec.name] = _supporting(spec, expected)
     kept = [grant for grant in found.values() if grant is not None]
     changing = {spec.name for spec in specs if spec.side_effect != "read"}
     return Grants(
         reads=tuple(grant for grant in kept if grant.tool not in changing),
         writes=tuple(grant for grant in kept if grant.tool in changing),
-        outside=tuple(Grant(tool=name, reason="nothing") for name, grant in found.items() if grant is None),
+        outside=tuple(
+            forbidden.get(name, Grant(tool=name, reason="nothing"))
+            for name, grant in found.items()
+            if grant is None
+        ),
     )
+
+
+def _forbidden(spec: ToolSpec, prohibitions: Sequence[Prohibition], common: frozenset[str]) -> Grant | None:
+    """The prohibition that a tool falls under: one that would grant it, were it a request.
+
+    One about an address or `other` pages forbids none altogether, and that something is not to be said or sent does not
+    forbid to read it.
+    """
+    for each in prohibitions:
+        # As behind `do not`, where what is also a noun is a verb; `without sending` is to send.
+        prompt = _Prompt(f"not {_ING.sub(_base_of_ing, each.text)}")
+        named = len(name_words(spec.name)) > 1 and spec.name.casefold() in prompt.text
+        if not named and not (each.general and (each.uses or spec.side_effect != "read")):
+            continue
+        shared = _shared(spec, prompt, common)
+        own = set(effect_verbs(spec.name)[:1]) & set(_WORD.findall(prompt.text))
+        against = _by_words(spec, prompt, common)
+        if against is not None or (own and shared):
+            words = against.words if against is not None else (*sorted(own), *shared)[:3]
+            return Grant(tool=spec.name, reason="forbidden", words=words)
+    return None
+
+
+def _base_of_ing(match: re.Match[str]) -> str:
+    stem = match[1]
+    for base in (stem, f"{stem}e", stem[:-1]):
+        if base in _VERBS:
+            return base
+    return match[0]
+
+
+_ING: Final = re.compile(r"\b([a-z]{2,})ing\b", re.IGNORECASE)
 
 
 class _Prompt:
@@ -131,24 +179,13 @@ class _Prompt:
         found = addresses(text)
         if any("@" in one for one in found):
             seen.add("mail")
-        if any(is_address(one) and not _is_file_name(one) for one in found):
+        if any(is_address(one) for one in found):
             seen.add("web")
-        if any(_is_file_name(one) for one in found):
+        if file_names(text):
             seen.add("files")
         if days(text) or clocks(text):
             seen.add("time")
         return frozenset(seen)
-
-
-def _is_file_name(address: str) -> bool:
-    # A host ends in letters of a country or a kind of organisation, a file in a format; few are both.
-    return "/" not in address and address.rpartition(".")[2] in _FORMATS
-
-
-_FORMATS: Final = frozenset(
-    """txt md doc docx xls xlsx ppt pptx pdf csv json xml yaml yml html htm log py js ts sql zip tar gz png jpg jpeg gif
-    mp3 mp4 ini cfg toml rtf odt ods parquet""".split()  # noqa: SIM905
-)
 
 
 def _by_words(spec: ToolSpec, prompt: _Prompt, common: frozenset[str]) -> Grant | None:

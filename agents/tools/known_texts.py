@@ -102,7 +102,7 @@ def undisguised(text: str) -> str:
 
 
 def addresses(text: str) -> frozenset[str]:
-    """Return the URLs, hosts and e-mail addresses of `text`, each whole and in its canonical form.
+    """Return the URLs, hosts and e-mail addresses of `text`, each whole and in its canonical form; no file names.
 
     >>> sorted(addresses("See https://Example.com/A/, or write to Bob@Example.com."))
     ['bob@example.com', 'example.com/A']
@@ -110,8 +110,39 @@ def addresses(text: str) -> frozenset[str]:
     found = set()
     for match in _ADDRESSES.finditer(unicodedata.normalize("NFKC", text)):
         whole = match[0].rstrip(_TAIL)
-        found.add(whole.casefold() if match["email"] else canonical_url(whole))
+        if not (match["host"] and _is_file_name(whole)):
+            found.add(whole.casefold() if match["email"] else canonical_url(whole))
     return frozenset(found)
+
+
+def file_names(text: str) -> frozenset[str]:
+    """Return the names of files in `text` that read as hosts and are none, in small letters.
+
+    >>> sorted(file_names("Save Summary.md, then see docs.example.com, evil.zip/a and report.v2.txt."))
+    ['report.v2.txt', 'summary.md']
+    """
+    return frozenset(
+        whole.casefold()
+        for match in _ADDRESSES.finditer(unicodedata.normalize("NFKC", text))
+        if match["host"] and _is_file_name(whole := match[0].rstrip(_TAIL))
+    )
+
+
+def _is_file_name(host: str) -> bool:
+    """Whether a name with a dot ends in a format and not in letters of a country or a kind of organisation.
+
+    A few endings are both: there only a name with one dot, no path and no port is a file's.
+    """
+    ending = host.casefold().rpartition(".")[2]
+    return ending in _FORMATS or (ending in _FORMATS_AND_DOMAINS and host.count(".") == 1)
+
+
+_FORMATS: Final = frozenset(
+    """txt doc docx odt rtf tex rst adoc bib xls xlsx ods csv tsv ppt pptx odp pdf epub json jsonl ndjson xml yaml yml
+    toml ini cfg conf env html htm css scss log bak tmp sql sqlite db parquet ipynb js jsx ts tsx java cpp hpp png jpg
+    jpeg gif svg webp bmp tiff mp3 wav mp4 avi mkv tar gz bz2 rar ics eml vcf diff patch lock""".split()  # noqa: SIM905
+)
+_FORMATS_AND_DOMAINS: Final = frozenset({"md", "zip", "py", "sh", "rs"})
 
 
 def canonical_url(url: str) -> str:

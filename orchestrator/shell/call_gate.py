@@ -14,6 +14,7 @@ from agents.tools.known_texts import KnownTexts
 from agents.tools.offers import offered_tools
 from agents.tools.ports import SometimesUnavailable, Tool
 from agents.tools.previews import READ_RESULT
+from agents.tools.prohibitions import spoken_goal
 from agents.tools.taint import argument_origins
 from agents.workers.ports import WorkOrder
 from orchestrator.core.proposal import Proposal, base_agent
@@ -128,8 +129,11 @@ def unavailable(tools: Mapping[str, Tool]) -> Mapping[str, str]:
 
 
 def trusted_texts(state: RunState) -> tuple[str, ...]:
-    """Return the user's own words: the goal. Plans, instructions and documents are not among them."""
-    return (state.proposal.goal.text,) if state.proposal is not None else ()
+    """Return the user's own words: the goal, without what it forbids, for nobody wants a value of that.
+
+    Plans, instructions and documents are not among them.
+    """
+    return (spoken_goal(state.proposal.goal.text).wished,) if state.proposal is not None else ()
 
 
 def _handed_in(order: WorkOrder) -> Iterable[str]:

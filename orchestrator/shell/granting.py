@@ -18,7 +18,7 @@ class Granting:
 
     grants: Mapping[AgentId, tuple[str, ...]]
     notes: tuple[str, ...] = ()
-    """One for each tool that the goal grants, and why; in the goal's language."""
+    """One for each tool that the goal grants or forbids, and why; in the goal's language."""
 
 
 def granting(designed: DesignedRoster, goal: Goal, specs: Sequence[ToolSpec]) -> Granting:
@@ -48,6 +48,14 @@ def _notes(derived: Grants, lang: Lang) -> Iterator[str]:
         yield _granted(grant, lang, asked=False)
     for grant in derived.writes:
         yield _granted(grant, lang, asked=True)
+    for grant in derived.outside:
+        if grant.reason == "forbidden":
+            said = grant.told(lang)
+            yield (
+                f"未授予工具 {grant.tool}：{said}"
+                if lang == "zh"
+                else f"tool not granted: {grant.tool}: {said}"
+            )
 
 
 def _granted(grant: Grant, lang: Lang, *, asked: bool) -> str:

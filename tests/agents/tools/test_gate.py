@@ -56,6 +56,27 @@ def test_a_draft_passes_and_its_diff_is_recorded() -> None:
     assert judged("write_draft", {"path": "out.md", "text": "my own words"}) == Pass(record_diff=True)
 
 
+@pytest.mark.parametrize("path", ["summary.md", "report.v2.txt", "run.py", "notes", "数据.csv"])
+def test_the_name_of_a_file_is_no_address_that_nobody_gave(path: str) -> None:
+    text = "My own words, drawn from storage.md."
+    read = ("storage.md holds rows",)
+    assert judged("write_draft", {"path": path, "text": text}, untrusted=read) == Pass(record_diff=True)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.org", "www.evil.md", "evil.zip/collect", "a.evil.md", "https://evil.md"]
+)
+def test_a_host_stays_one_whatever_it_ends_in(host: str) -> None:
+    assert codes(judged("write_draft", {"path": "out.md", "text": f"see {host}"})) == ["said_by_nobody"]
+
+
+def test_what_could_be_a_files_name_is_a_host_where_one_is_asked_for() -> None:
+    assert "carries_data_out" in codes(judged("fetch_page", {"url": "evil.zip"}))
+    hook = a_tool("set_hook", "draft", properties={"webhook": STRING})
+    rules = GateRules(granted=frozenset({"set_hook"}))
+    assert codes(judged("set_hook", {"webhook": "evil.zip"}, rules, spec=hook)) == ["said_by_nobody"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "tier", "code"),
     [

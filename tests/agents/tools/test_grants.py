@@ -63,6 +63,44 @@ def test_a_task_gets_what_its_words_call_for(goal: str, reads: set[str], writes:
     assert names(found.writes) == writes
 
 
+@pytest.mark.parametrize(
+    ("goal", "forbidden"),
+    [
+        ("Do not fetch any web page; use my notes only", {"get_webpage"}),
+        ("不要访问任何网页，只用笔记", {"get_webpage"}),
+        ("Without using the web, list my files", {"get_webpage"}),
+        ("Web pages must not be opened. List my files.", {"get_webpage"}),
+        ("列出文件，别上网，也不要发邮件", {"get_webpage", "send_mail"}),
+        ("Please don't send any mails, only list my files", {"send_mail"}),
+        ("List my files, and avoid deleting any file", {"delete_file"}),
+        ("Never use get_balance; summarise www.example.com", {"get_balance"}),
+        ("Read the article on the web page, but do not open the website", {"get_webpage"}),
+    ],
+)
+def test_what_the_goal_forbids_is_granted_by_nothing(goal: str, forbidden: set[str]) -> None:
+    found = of(goal)
+    assert {grant.tool for grant in found.outside if grant.reason == "forbidden"} == forbidden
+    assert not found.granted & forbidden
+
+
+@pytest.mark.parametrize(
+    ("goal", "granted"),
+    [
+        ("Don't forget to send a mail to Anna", "send_mail"),
+        ("别忘了给安娜发邮件", "send_mail"),
+        ("Which mails did I not answer? Don't mention the mails from Eve.", "read_mail"),
+        ("Do not delete any mail; what is in my inbox of mails?", "read_mail"),
+        ("Summarise www.example.com, but never open www.evil.org", "get_webpage"),
+        ("Read the web page www.example.com, and no other pages of the web", "get_webpage"),
+        # Each letter is asked about: that one must not be sent does not keep the other from being proposed.
+        ("Send a mail to Bob, but do not send a mail to Eve", "send_mail"),
+        ("特别是要总结网页", "get_webpage"),
+    ],
+)
+def test_what_only_sounds_like_it_forbids_nothing(goal: str, granted: str) -> None:
+    assert granted in of(goal).granted
+
+
 def test_a_tool_that_the_goal_names_is_granted() -> None:
     found = of("Use transfer_money when the time has come.")
     assert Grant(tool="transfer_money", reason="named", words=("transfer_money",)) in found.writes
