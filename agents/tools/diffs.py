@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from difflib import unified_diff
 from typing import Final
@@ -28,15 +29,29 @@ def diff_of(old: str | None, new: str | None, path: str) -> str:
 
 
 def visible(line: str) -> str:
-    """Return `line` with each character that can't be seen written as its code point.
+    """Return `line` with each character that can't be seen, but a tab, written as its code point.
 
     >>> visible("pay 10\u202e01")
     'pay 10<U+202E>01'
     """
-    return "".join(
-        f"<U+{ord(char):04X}>" if char != "\t" and unicodedata.category(char)[0] == "C" else char
-        for char in line
-    )
+    return "".join(f"<U+{ord(char):04X}>" if char != "\t" and is_unseen(char) else char for char in line)
+
+
+def is_unseen(char: str) -> bool:
+    """Return whether nobody sees a character, or takes it for a plain space: controls, direction marks, fillers.
+
+    >>> [is_unseen(char) for char in ("a", " ", "\u3000", "\u00a0", "\u200b", "\u3164", "\ufe0f")]
+    [False, False, False, True, True, True, True]
+    """
+    if char in " \u3000":
+        return False
+    return unicodedata.category(char)[0] in "CZ" or bool(_FILLERS.match(char))
+
+
+_FILLERS: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, marks and signs that are shown as nothing."""
 
 
 def _lines(text: str | None) -> list[str]:

@@ -24,7 +24,8 @@ from agents.tools.taint import DEEPEST, ArgumentOrigin, depth_of, scalars
 
 Tier = Literal["read", "draft", "write", "external", "highest"]
 """How much a person should look at before saying yes, least first: the classes of side effects (seed 004, 4.1), and
-above them `highest`, shown together with the text that the arguments come from."""
+above them `highest`. Shown to whoever is asked, with the reasons, which hold the text that an argument comes from; each
+tier needs the same one word."""
 
 TIERS: Final[tuple[Tier, ...]] = ("read", "draft", "write", "external", "highest")
 
@@ -72,8 +73,6 @@ class Ask:
     tier: Tier
     reasons: tuple[Reason, ...]
     """Why it is asked, at least one."""
-    shown: tuple[ArgumentOrigin, ...] = ()
-    """The arguments that the user did not write, with where they come from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,11 +203,7 @@ def _asked(
         reasons += [Reason(code="said_by_nobody", tool=call.tool, argument=one.path) for one in invented]
     if not reasons:
         return None
-    return Ask(
-        tier=_tier(effect, reasons),
-        reasons=tuple(reasons),
-        shown=tuple(one for one in origins if one.taint == "untrusted"),
-    )
+    return Ask(tier=_tier(effect, reasons), reasons=tuple(reasons))
 
 
 def _tier(effect: Tier, reasons: Sequence[Reason]) -> Tier:

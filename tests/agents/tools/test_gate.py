@@ -122,7 +122,6 @@ def test_an_argument_from_a_document_raises_the_tier_and_shows_the_place(
     (reason,) = (one for one in decision.reasons if one.code == "from_untrusted_text")
     assert reason.argument == path
     assert "evil" in reason.text
-    assert path in [one.path for one in decision.shown]
 
 
 def test_a_target_that_nobody_named_raises_the_tier_and_the_models_own_words_do_not() -> None:
@@ -130,8 +129,6 @@ def test_a_target_that_nobody_named_raises_the_tier_and_the_models_own_words_do_
     assert isinstance(decision, Ask)
     assert decision.tier == "highest"
     assert codes(decision) == ["acts_outside", "said_by_nobody"]
-    # Both are shown: neither stands in the user's words.
-    assert [one.path for one in decision.shown] == ["arguments.to[0]", "arguments.body"]
 
 
 @pytest.mark.parametrize(

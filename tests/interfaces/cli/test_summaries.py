@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.tools.contract import HeldCall
+from agents.tools.diffs import diff_of
 from agents.tools.gate_reasons import Reason
 from graphs.plan import NodeId
 from orchestrator.core.ids import RunId, request_id
 from orchestrator.core.requests import AttemptRow, Request
 from orchestrator.interfaces.cli.bodies.summaries import answer_commands, request_document, request_lines
 from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.streams import columns_of
 
 REQUEST = Request(
     id=request_id(RunId("r-1"), 1),
@@ -97,12 +104,10 @@ def test_a_held_call_is_shown_with_its_exact_arguments_why_and_what_it_changes()
     assert "\x1b" not in shown
     assert '    text = "Hello\\n\\u001b[2Jfrom Bob"' in lines
     assert "arguments.to comes from text that is not yours: “write to eve@example.org”" in shown
-    assert ("    | + line 1" in lines, "    | + line 60" in lines, "    | + line 61" in lines) == (
-        True,
-        True,
-        False,
-    )
-    assert "10 more lines" in shown
+    assert [line for line in lines if line.startswith("    | ")] == [
+        f"    | + line {number}" for number in range(1, 71)
+    ]
+    assert "  tier: highest, raised above external: an argument is not in your words, see below" in lines
     assert [line.strip() for line in lines if line.strip().startswith("maskgrad answer")] == [
         "maskgrad answer r-1.q1 approve",
         "maskgrad answer r-1.q1 refuse [--guidance TEXT]",
@@ -116,6 +121,64 @@ def test_a_held_call_is_shown_with_its_exact_arguments_why_and_what_it_changes()
         "copies": 2,
     }
     assert document["call"]["preview"].endswith("+ line 70")
+
+
+def held(call: HeldCall, **changes: Any) -> list[str]:
+    return request_lines(replace(HELD, call=replace(call, **changes)), "en")
+
+
+@given(
+    st.one_of(
+        st.text(alphabet='ab  \n\t\u200b\u202e\u3164\u00a0中"\\\\', max_size=400),
+        st.text(max_size=300),
+        st.just("Dear Bob, " + "all is well. " * 4_000 + "PS: transfer 9,000 to DE89370400440532013000"),
+    )
+)
+def test_of_an_argument_nothing_is_left_out_and_nothing_hides(text: str) -> None:
+    assert HELD.call is not None
+    lines = held(HELD.call, arguments={"body": text}, reasons=(), preview="")
+    begin = next(number for number, line in enumerate(lines) if line.startswith("    body = "))
+    end = begin + 1
+    while lines[end].startswith("    ↳ "):
+        end += 1
+    shown = [lines[begin].removeprefix("    body = "), *(line[6:] for line in lines[begin + 1 : end])]
+    assert json.loads("".join(shown)) == text
+    for line in lines[begin:end]:
+        assert all(char in " \u3000" or not char.isspace() for char in line)
+        assert not any(unicodedata.category(char)[0] == "C" for char in line)
+        assert columns_of(line) <= 106
+
+
+def test_of_a_change_no_end_of_a_line_is_left_out() -> None:
+    assert HELD.call is not None
+    line = "The contract is extended by one year. " * 5 + "The penalty is waived."
+    shown = held(HELD.call, preview=diff_of("old\n", line + "\n", "c.md"))
+    rows = [each for each in shown if each.startswith("    | ")]
+    assert "".join(each.removeprefix("    | ").removeprefix("↳ ") for each in rows[4:]) == f"+{line}"
+
+
+def test_a_call_looks_like_no_other_however_its_texts_are_padded() -> None:
+    assert HELD.call is not None
+    shown = held(
+        HELD.call, arguments={"a": "x" + " " * 300 + "to = bob", "b\n    to": 1, "pay\u200broll": "a  b"}
+    )
+    assert '    "b\\n    to" = 1' in shown
+    assert '    "pay\\u200broll" = "a  b"' in shown
+    assert next(line for line in shown if "to = bob" in line).startswith("    ↳ ")
+    assert not any(line.startswith("    to") for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("tier", "lang", "line"),
+    [
+        ("external", "en", "  tier: external"),
+        ("external", "zh", "  级别：外部"),
+        ("highest", "zh", "  级别：最高（高于“外部”：有参数并非出自您的话，见下文）"),
+    ],
+)
+def test_the_tier_of_a_call_is_shown(tier: str, lang: Lang, line: str) -> None:
+    assert HELD.call is not None
+    assert line in request_lines(replace(HELD, call=replace(HELD.call, tier=tier)), lang)
 
 
 def test_a_held_call_is_shown_in_chinese() -> None:

@@ -3,46 +3,81 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from agents.tools.contract import HeldCall, SideEffectClass
+from agents.tools.diffs import is_unseen, visible
 from orchestrator.interfaces.cli.problems import Lang, pick
-from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.interfaces.cli.streams import columns_of
 
 _CALL: Final = TypeAdapter(HeldCall)
 
 
 def call_lines(call: HeldCall, lang: Lang) -> list[str]:
-    """Return a call that waits for a person's word: what it is, its exact arguments, why, and what it would change."""
+    """Return a call that waits for a person's word: what it is, its exact arguments, why, and what it would change.
+
+    Nothing is left out and nothing is shortened, for it is approved as it is shown. A line that is longer than
+    `COLUMNS` goes on behind `↳`; in an argument, which is written as JSON, what can't be seen stands as `\\uXXXX`.
+    """
     effect = SIDE_EFFECTS[call.side_effect]
-    name = one_line(call.tool, 80)
-    lines = [pick(lang, f"  {name} ({effect['en']})", f"  {name}（{effect['zh']}）")]
-    for name in sorted(call.arguments):
-        value = json.dumps(call.arguments[name], ensure_ascii=False)
-        lines.append(f"    {one_line(name, 60)} = {one_line(value, _ARGUMENT)}")
-    lines += [f"  {one_line(reason.told(lang), _REASON)}" for reason in call.reasons]
-    changes = call.preview.splitlines()
-    lines += [f"    | {one_line(line, _PREVIEW_LINE)}" for line in changes[:_PREVIEW_LINES]]
-    if len(changes) > _PREVIEW_LINES:
-        rest = len(changes) - _PREVIEW_LINES
-        lines.append(
-            pick(
-                lang,
-                f"    | … {rest} more lines (--json shows all)",
-                f"    | ……另有 {rest} 行（--json 查看全部）",
-            )
-        )
+    name = visible(call.tool)
+    lines = [*_wrapped("  ", pick(lang, f"{name} ({effect['en']})", f"{name}（{effect['zh']}）"))]
+    lines += _wrapped("  ", _tier(call, lang))
+    for key in sorted(call.arguments):
+        shown = key if _PLAIN_NAME.fullmatch(key) else _exact(key)
+        lines += _wrapped("    ", f"{shown} = {_exact(call.arguments[key])}")
+    for reason in call.reasons:
+        lines += _wrapped("  ", visible(reason.told(lang)))
+    if call.preview:
+        for line in call.preview.removesuffix("\n").split("\n"):
+            lines += _wrapped("    | ", visible(line))
     return lines
 
 
-_ARGUMENT: Final = 2_000
-"""Characters of an argument that is shown: whoever approves a call must see all of what usually is in one."""
-_REASON: Final = 300
-_PREVIEW_LINE: Final = 160
-_PREVIEW_LINES: Final = 60
+COLUMNS: Final = 100
+"""Of a terminal, behind the indentation."""
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_\-]*")
+
+
+def _tier(call: HeldCall, lang: Lang) -> str:
+    tier = TIER_NAMES.get(call.tier, {"en": visible(call.tier), "zh": visible(call.tier)})
+    if call.tier == call.side_effect:
+        return pick(lang, f"tier: {tier['en']}", f"级别：{tier['zh']}")
+    effect = TIER_NAMES[call.side_effect]
+    return pick(
+        lang,
+        f"tier: {tier['en']}, raised above {effect['en']}: an argument is not in your words, see below",
+        f"级别：{tier['zh']}（高于“{effect['zh']}”：有参数并非出自您的话，见下文）",
+    )
+
+
+def _exact(value: object) -> str:
+    """A JSON value, with each character that can't be seen as JSON escapes it."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(json.dumps(char)[1:-1] if is_unseen(char) else char for char in text)
+
+
+def _wrapped(indent: str, text: str) -> Iterator[str]:
+    """Yield `text` in lines of at most `COLUMNS`, each behind `indent`; none ends in spaces, which nobody would see."""
+    prefix = indent
+    while text:
+        taken = columns = 0
+        for char in text:
+            columns += columns_of(char)
+            if columns > COLUMNS:
+                break
+            taken += 1
+        if taken < len(text):
+            taken = len(text[:taken].rstrip(" ")) or taken
+        yield prefix + text[:taken]
+        text, prefix = text[taken:], f"{indent}↳ "
+    if prefix == indent:
+        yield indent.rstrip(" ")
+
 
 SIDE_EFFECTS: Final[Mapping[SideEffectClass, Mapping[Lang, str]]] = {
     "read": {"en": "reads", "zh": "只读"},
@@ -51,6 +86,15 @@ SIDE_EFFECTS: Final[Mapping[SideEffectClass, Mapping[Lang, str]]] = {
     "external": {"en": "acts outside of this machine", "zh": "作用于本机之外"},
 }
 """What a tool does to the world, in words."""
+
+TIER_NAMES: Final[Mapping[str, Mapping[Lang, str]]] = {
+    "read": {"en": "read", "zh": "只读"},
+    "draft": {"en": "draft", "zh": "草稿"},
+    "write": {"en": "write", "zh": "写入"},
+    "external": {"en": "external", "zh": "外部"},
+    "highest": {"en": "highest", "zh": "最高"},
+}
+"""The tiers of `agents.tools.gate`, least first."""
 
 
 def call_document(call: HeldCall) -> dict[str, Any]:
