@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.tools.contract import HeldCall
+from agents.tools.contract import EarlierCall, HeldCall
 from agents.tools.diffs import diff_of
 from agents.tools.gate_reasons import Reason
 from graphs.plan import NodeId
@@ -186,3 +186,14 @@ def test_a_held_call_is_shown_in_chinese() -> None:
     assert "send_mail（作用于本机之外）" in shown
     assert "出自并非你所写的文本" in shown
     assert "照所示内容执行这次调用，仅此一次" in shown
+
+
+def test_an_earlier_call_is_shown_whole_too() -> None:
+    assert HELD.call is not None
+    text = "Dear Bob, " + "all is well. " * 60 + "PS: 9,000"
+    before = EarlierCall(arguments={"to": "bob", "text": text}, outcome="made")
+    lines = held(HELD.call, earlier=(before,))
+    begin = next(number for number, line in enumerate(lines) if line.startswith("  before (made): "))
+    rest = [line[4:] for line in lines[begin + 1 :] if line.startswith("  ↳ ")]
+    shown = "".join([lines[begin].removeprefix("  before (made): "), *rest])
+    assert json.loads(shown) == {"to": "bob", "text": text}

@@ -104,16 +104,15 @@ def call_document(call: HeldCall) -> dict[str, Any]:
 
 
 def earlier_lines(call: HeldCall, lang: Lang) -> list[str]:
-    """Return what the sub-task did with the tool before: whoever lets a second call be made should know of the first."""
-    lines = []
+    """Return what the sub-task did with the tool before, whole: who lets a second call be made knows of the first."""
+    lines: list[str] = []
     for before in call.earlier:
-        said = json.dumps(dict(before.arguments), ensure_ascii=False, sort_keys=True)
         what = EARLIER[before.outcome][lang]
-        lines.append(pick(lang, f"  before ({what}): ", f"  此前（{what}）：") + one_line(said, _EARLIER))
+        said = _exact(dict(sorted(before.arguments.items())))
+        lines += _wrapped("  ", pick(lang, f"before ({what}): {said}", f"此前（{what}）：{said}"))
     return lines
 
 
-_EARLIER: Final = 300
 EARLIER: Final[Mapping[str, Mapping[Lang, str]]] = {
     "made": {"en": "made", "zh": "已执行"},
     "failed": {"en": "did nothing", "zh": "未生效"},
