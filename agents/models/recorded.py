@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,7 @@ class RecordingChat:
     path: Path
 
     def __post_init__(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = self.path.read_bytes() if self.path.exists() else b""
         if text and not text.endswith(b"\n"):
             # A line that a kill cut off must not swallow the next one.
@@ -66,7 +67,9 @@ class RecordingChat:
         return reply
 
     def _append(self, line: str) -> None:
-        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+        # As the run store's files: for this user alone, whatever the umask says.
+        opened = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(opened, "a", encoding="utf-8", newline="\n") as file:
             file.write(f"{line}\n")
 
 

@@ -17,7 +17,7 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -105,6 +105,39 @@ class _Hop:
     target: str
 
 
+@dataclass(slots=True)
+class _Time:
+    """The time of one fetch: when it is over, every connection of it is shut.
+
+    A server that sends a byte now and then would never meet a time-out of single reads.
+    """
+
+    over: bool = False
+    _sockets: list[socket.socket] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def end(self) -> None:
+        """End it."""
+        with self._lock:
+            self.over = True
+            sockets = tuple(self._sockets)
+        for each in sockets:
+            with suppress(OSError):
+                # The plain socket's: that of TLS takes the connection from under the read that is to end.
+                socket.socket.shutdown(each, socket.SHUT_RDWR)
+
+    def watch(self, opened: socket.socket) -> None:
+        """Have `opened` shut at the end too; raises `TimeoutError` when that has been."""
+        with self._lock:
+            self._sockets.append(opened)
+        self.check()
+
+    def check(self) -> None:
+        """Raise `TimeoutError` when it is over."""
+        if self.over:
+            raise TimeoutError
+
+
 @dataclass(frozen=True, slots=True)
 class _Answer:
     status: int
@@ -120,32 +153,26 @@ class FetchUrl:
     allowed: tuple[AllowedHost, ...]
     resolve: Resolve = resolved
     spec: ToolSpec = FETCH_URL
+    time_s: float = FETCH_TIME_S
+    """From the first connection to the last byte, over all hops."""
+    tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Return the text of the page."""
         return await asyncio.to_thread(self._fetched, str(arguments["url"]))
 
     def _fetched(self, url: str) -> ToolResult:
-        over = threading.Event()
-        sockets: list[socket.socket] = []
-
-        def end() -> None:
-            over.set()
-            for each in sockets:
-                with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
-
-        # A server that sends a byte now and then would never meet a time-out of single reads.
-        timer = threading.Timer(FETCH_TIME_S, end)
+        time = _Time()
+        timer = threading.Timer(self.time_s, time.end)
         timer.daemon = True
         timer.start()
         try:
-            return self._followed(url, sockets)
+            return self._followed(url, time)
         except _Refused as refused:
             return refused.error
         except (OSError, http.client.HTTPException) as error:
-            if over.is_set() or isinstance(error, TimeoutError):
-                message = f"{shown(url)} gave no whole answer within {FETCH_TIME_S:g} s"
+            if time.over or isinstance(error, TimeoutError):
+                message = f"{shown(url)} gave no whole answer within {self.time_s:g} s"
                 return ToolError(error_type="TIMEOUT", message=message, retryable=True)
             said = str(error) or type(error).__name__
             lasting = isinstance(error, ssl.SSLCertVerificationError)
@@ -154,10 +181,11 @@ class FetchUrl:
         finally:
             timer.cancel()
 
-    def _followed(self, url: str, sockets: list[socket.socket]) -> ToolResult:
+    def _followed(self, url: str, time: _Time) -> ToolResult:
         for _ in range(MOST_HOPS + 1):
+            time.check()
             hop = self._checked(url)
-            answer = _asked(hop, sockets)
+            answer = _asked(hop, self, time)
             place = answer.headers.get("Location")
             if answer.status not in (301, 302, 303, 307, 308) or place is None:
                 return _result(hop, answer)
@@ -269,20 +297,27 @@ def _is_address(host: str) -> bool:
 class _Pinned(http.client.HTTPConnection):
     """A connection to the address that was checked, speaking to the host by its name."""
 
-    def __init__(self, hop: _Hop, sockets: list[socket.socket]) -> None:
-        super().__init__(hop.host, hop.port, timeout=FETCH_TIME_S)
-        self._hop, self._sockets = hop, sockets
+    def __init__(self, hop: _Hop, tool: FetchUrl, time: _Time) -> None:
+        super().__init__(hop.host, hop.port, timeout=tool.time_s)
+        self._hop, self._tool, self._time = hop, tool, time
 
     def connect(self) -> None:
         """Connect to the address; with https the certificate has to be the host's."""
-        self.sock = socket.create_connection((self._hop.address, self._hop.port), FETCH_TIME_S)
-        self._sockets.append(self.sock)
+        self.sock = socket.create_connection((self._hop.address, self._hop.port), self._tool.time_s)
         if self._hop.secure:
-            self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self._hop.host)
+            # The handshake comes after it is watched: it reads, so a slow server can draw it out too.
+            secured = self._tool.tls().wrap_socket(
+                self.sock, server_hostname=self._hop.host, do_handshake_on_connect=False
+            )
+            self.sock = secured
+            self._time.watch(secured)
+            secured.do_handshake()
+        else:
+            self._time.watch(self.sock)
 
 
-def _asked(hop: _Hop, sockets: list[socket.socket]) -> _Answer:
-    with closing(_Pinned(hop, sockets)) as connection:
+def _asked(hop: _Hop, tool: FetchUrl, time: _Time) -> _Answer:
+    with closing(_Pinned(hop, tool, time)) as connection:
         headers = {"User-Agent": _USER_AGENT, "Accept": "text/*, application/json, */*;q=0.1"}
         connection.putrequest("GET", hop.target, skip_accept_encoding=True)
         for name, value in (*headers.items(), ("Accept-Encoding", "identity"), ("Connection", "close")):
@@ -290,6 +325,10 @@ def _asked(hop: _Hop, sockets: list[socket.socket]) -> _Answer:
         connection.endheaders()
         with connection.getresponse() as response:
             body = response.read(LARGEST_PAGE + 1)
+            # A connection that ends early, be it shut here, looks like the end of the body to a read of so many bytes.
+            time.check()
+            if response.length and len(body) <= LARGEST_PAGE:
+                raise http.client.IncompleteRead(body, response.length)
             return _Answer(response.status, response.headers, body[:LARGEST_PAGE], len(body) <= LARGEST_PAGE)
 
 

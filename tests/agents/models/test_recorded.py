@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +75,16 @@ async def test_every_kind_of_reply_is_given_again_as_it_was(tmp_path: Path) -> N
     again = [await recorded.complete(ask(str(n))) for n in reversed(range(len(OUTCOMES)))]
     assert again == said[::-1]
     assert recording.name == recorded.name == "x:m"
+
+
+async def test_a_recording_is_for_its_user_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "answers.jsonl"
+    before = os.umask(0)
+    try:
+        await RecordingChat(Once(OUTCOMES[0]), path).complete(ask("x"))
+    finally:
+        os.umask(before)
+    assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
 
 
 async def test_a_request_that_was_made_twice_gets_its_replies_in_order(tmp_path: Path) -> None:

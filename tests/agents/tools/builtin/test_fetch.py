@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -78,6 +81,8 @@ def site(socket_enabled: None) -> Iterator[Site]:
                 return 200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, b"\x1f\x8b"
             case "large":
                 return 200, {"Content-Type": "text/plain"}, b"x" * (LARGEST_PAGE + 10)
+            case "cut":
+                return 200, {"Content-Type": "text/plain", "Content-Length": "100"}, b"half a page"
             case "to":
                 return 302, {"Location": path[4:]}, b""
             case "round":
@@ -133,8 +138,55 @@ def test_what_can_not_be_read_is_typed(site: Site) -> None:
     assert code(site.get("/429")) == ("UNAVAILABLE", True)
     assert code(site.get("/503")) == ("UNAVAILABLE", True)
     assert code(site.get("/round/")) == ("FAILED", False)
+    assert code(site.get("/cut")) == ("UNAVAILABLE", True), "half a page is no page"
     large = ok(site.get("/large"))
     assert (large.truncated, large.data["complete"], len(large.data["text"])) == (True, False, LARGEST_PAGE)
+
+
+def unnamed_tls(purpose: int) -> ssl.SSLContext:
+    """Return TLS without certificates, so that no key has to stand in a test."""
+    context = ssl.SSLContext(purpose)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_ciphers("AECDH:@SECLEVEL=0")
+    return context
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_sends_byte_after_byte_is_left_when_the_time_is_over(
+    scheme: str, socket_enabled: None
+) -> None:
+    del socket_enabled
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def drip() -> None:
+        connection, _ = listening.accept()
+        if scheme == "https":
+            connection = unnamed_tls(ssl.PROTOCOL_TLS_SERVER).wrap_socket(connection, server_side=True)
+        with suppress(OSError), connection:
+            connection.recv(10_000)
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 90000000\r\n\r\n"
+            )
+            # By far more than is read in the time: only its end ends this.
+            for _ in range(90_000_000):
+                connection.sendall(b"x")
+
+    server = threading.Thread(target=drip)
+    server.start()
+    port = listening.getsockname()[1]
+    tool = FetchUrl(
+        (AllowedHost(host=f"site.test:{port}", private=True),),
+        lambda *_: ("127.0.0.1",),
+        time_s=0.2,
+        tls=lambda: unnamed_tls(ssl.PROTOCOL_TLS_CLIENT),
+    )
+    try:
+        assert code(asyncio.run(tool.call({"url": f"{scheme}://site.test:{port}/"}))) == ("TIMEOUT", True)
+    finally:
+        listening.close()
+        server.join()
 
 
 def test_a_redirect_is_followed_within_the_list_only(site: Site) -> None:
