@@ -10,13 +10,17 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final, Literal, assert_never
 
+from agents.models.failures import hidden
 from agents.tools.configuration import McpServer
-from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.contract import ToolError, ToolResult, ToolSpec
+from agents.tools.mcp_answers import answered, texts_of
 from agents.tools.mcp_connection import CONNECT_TIMEOUT_S, McpConnection, Unreachable, said_by
 from agents.tools.pins import Described, PinsFile
 from agents.tools.ports import NotPerformed, Tool
@@ -25,6 +29,8 @@ KEY_META: Final = "maskgrad/idempotency-key"
 """In the metadata of a call that changes something: a server may use it to perform the call once."""
 LONGEST_TOOL_NAME: Final = 64
 """What the providers of chat models accept."""
+QUIET_TIMES: Final = 10
+LONGEST_QUIET_S: Final = 60.0
 _SAID_CHARS: Final = 1_000
 """Of what a server says of a call that went wrong."""
 Standing = Literal["usable", "new", "unreachable", "gone", "changed"]
@@ -52,12 +58,16 @@ def offered_name(server: str, tool: str) -> str:
     >>> offered_name("files", "read.page")
     'files__read_page'
     """
-    name = f"{re.sub(r'[^A-Za-z0-9_-]', '_', server)}__{re.sub(r'[^A-Za-z0-9_-]', '_', tool)}"
+    name = _part(f"{server}__{tool}")
     if len(name) <= LONGEST_TOOL_NAME and server.isascii() and tool.isascii():
         return name
     # Cut, or of characters that all became `_`: the digest keeps names apart.
     digest = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:8]
     return f"{name[: LONGEST_TOOL_NAME - 9]}_{digest}"
+
+
+def _part(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 @dataclass(slots=True)
@@ -72,6 +82,12 @@ class ServerTools:
     """As the server last described them; `None`: not asked yet."""
     down: str | None = None
     """Why the server could not be reached when it was last asked."""
+    clock: Callable[[], float] = time.monotonic
+    """In seconds."""
+    _asked: int = 0
+    """How often it was asked."""
+    _quiet_until: float = -inf
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         """Read what is trusted; raises `InvalidToolsFile`."""
@@ -95,11 +111,28 @@ class ServerTools:
         return found
 
     async def refresh(self) -> None:
-        """Connect and compare what the server describes with what is trusted; a failure is kept in `down`."""
-        try:
-            self._compare(await self.connection.listed())
-        except Unreachable as error:
-            self.down = str(error)
+        """Connect and compare what the server describes with what is trusted; a failure is kept in `down`.
+
+        Who comes while it is asked shares the answer. A server that was not reached is left alone for ten times as long
+        as that took, a minute at the most: who waits for one that hangs does so once.
+        """
+        asked = self._asked
+        async with self._asking:
+            begun = self.clock()
+            if self._asked != asked or begun < self._quiet_until:
+                return
+            try:
+                self._compare(await self.connection.listed())
+            except Unreachable as error:
+                self.down = str(error)
+                now = self.clock()
+                self._quiet_until = now + min(QUIET_TIMES * (now - begun), LONGEST_QUIET_S)
+            self._asked += 1
+
+    def may_have(self, name: str) -> bool:
+        """Say whether a tool that models call `name` can be one of this server's."""
+        # What comes after the server's name may be cut, or stand for another one: no tool of its own is missed.
+        return name.startswith(_part(f"{self.server.name}__")[: LONGEST_TOOL_NAME - 9])
 
     async def described(self) -> tuple[Described, ...]:
         """Return what the server describes now, to be shown to the user; raises `Unreachable`."""
@@ -175,16 +208,16 @@ class ServerTools:
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
                 if key is None or error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
-                    return self._error("SERVER_ERROR", said_by(error))
-                return self._lost(f"says: {said_by(error)}", "SERVER_ERROR", key)
+                    return self._error("SERVER_ERROR", said_by(error, self.connection.secrets))
+                return self._lost(f"says: {said_by(error, self.connection.secrets)}", "SERVER_ERROR", key)
             await self.connection.drop()
             return self._lost("went away during the call", "UNAVAILABLE", key)
         except Exception as error:  # noqa: BLE001 - the SDK's transports let anything out, and the call was sent
             await self.connection.drop()
-            return self._lost(f"broke off: {said_by(error)}", "UNAVAILABLE", key)
+            return self._lost(f"broke off: {said_by(error, self.connection.secrets)}", "UNAVAILABLE", key)
         if not result.is_error:
-            return _answered(self.server.name, tool, result)
-        said = " ".join(_texts(result))[:_SAID_CHARS] or "no reason given"
+            return answered(self.server.name, tool, result, self.connection.secrets)
+        said = hidden(" ".join(texts_of(result)), self.connection.secrets)[:_SAID_CHARS] or "no reason given"
         if key is None:
             return self._error("SERVER_ERROR", f"{tool} says: {said}")
         return self._lost(f"{tool} says: {said}", "SERVER_ERROR", key)
@@ -197,6 +230,7 @@ class ServerTools:
     def _compare(self, found: Iterable[Described]) -> None:
         self.listed = {described.name: described for described in found}
         self.down = None
+        self._quiet_until = -inf
 
     def _lost(self, what: str, error_type: str, key: str | None) -> ToolError:
         """Return the error of a call that was sent and not answered: what changes something may have happened."""
@@ -303,13 +337,21 @@ class McpServers:
         """Return the tools of all servers, also those that are held, by the name that models call them by."""
         return {name: tool for server in self.servers.values() for name, tool in server.tools().items()}
 
-    async def refresh(self) -> None:
-        """Ask every server, all at a time, what it describes; call it before tools are offered."""
-        await asyncio.gather(*(server.refresh() for server in self.servers.values()))
+    async def refresh(self, names: Collection[str] | None = None) -> None:
+        """Ask servers, all at a time, what they describe; call it before tools are offered.
+
+        With `names`, those that have a tool which models call so: nobody waits for a server that is not theirs.
+        """
+        asked = [
+            server
+            for server in self.servers.values()
+            if names is None or any(server.may_have(name) for name in names)
+        ]
+        await asyncio.gather(*(server.refresh() for server in asked))
 
     async def aclose(self) -> None:
         """Close what was connected."""
-        await asyncio.gather(*(server.connection.drop() for server in self.servers.values()))
+        await asyncio.gather(*(server.connection.close() for server in self.servers.values()))
 
 
 def mcp_servers(servers: Iterable[McpServer], pins: PinsFile, environment: Mapping[str, str]) -> McpServers:
@@ -333,23 +375,3 @@ async def open_mcp_servers(
         yield opened
     finally:
         await opened.aclose()
-
-
-def _texts(result: Any) -> list[str]:
-    return [block.text for block in result.content if block.type == "text"]
-
-
-def _answered(server: str, tool: str, result: Any) -> ToolOk:
-    """Return a server's answer: its structured content if it gave one, else its texts; other content is named."""
-    others = [block.type for block in result.content if block.type != "text"]
-    data: dict[str, Any] = (
-        {"structured": result.structured_content}
-        if result.structured_content is not None
-        else {"text": "\n".join(_texts(result))}
-    )
-    if others:
-        data["left_out"] = others
-    summary = f"{server}/{tool} answered" + (
-        f", {len(others)} parts that are no text left out" if others else ""
-    )
-    return ToolOk(summary=summary, data=data, source=f"mcp:{server}/{tool}")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from agents.models.failures import hidden
 from agents.tools.configuration import McpServer
 from agents.tools.pins import Described
 
@@ -22,9 +23,15 @@ if TYPE_CHECKING:  # the SDK takes a second to import, and is an extra
 
 CONNECT_TIMEOUT_S: Final = 20.0
 """To start a server or reach it; some are fetched by their package's runner at the first time."""
+LEAVE_TIMEOUT_S: Final = 5.0
+"""For a server to end when it is left; the SDK kills it sooner."""
+SHORTEST_SECRET: Final = 6
+"""Characters of a value of the environment that is hidden in what a server says: shorter ones, such as `1` or `en`,
+stand in any text."""
 MOST_PAGES: Final = 100
 """Pages of a list of tools: a server whose list never ends is broken."""
 _SAID_CHARS: Final = 300
+_TAIL_BYTES: Final = 65_536
 
 
 class Unreachable(Exception):
@@ -42,6 +49,8 @@ class McpConnection:
     _task: asyncio.Task[None] | None = None
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _ending: set[asyncio.Task[None]] = field(default_factory=set)
+    """Connections that were given up and are not left yet: nobody waits for them but `close`."""
 
     async def client(self) -> Client:
         """Return the client, connected; raises `Unreachable`."""
@@ -53,11 +62,20 @@ class McpConnection:
 
     async def listed(self) -> tuple[Described, ...]:
         """Return the tools as the server describes them now, connecting again if it died; raises `Unreachable`."""
+        was_there = self._client is not None
         try:
             return await self._list()
         except Unreachable:
             await self.drop()
+            if not was_there:
+                raise  # the connection was new: another one would fare no better
             return await self._list()
+
+    async def close(self) -> None:
+        """Leave the connection, and wait until all that were given up are left too; none begins after that."""
+        await self.drop()
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=LEAVE_TIMEOUT_S)
 
     async def drop(self) -> None:
         """Leave the connection, if there is one: the next need makes a new one."""
@@ -77,7 +95,8 @@ class McpConnection:
                         return tuple(found)
         except Exception as error:
             # The SDK lets many kinds of errors out, and whatever it is, nothing is known of the tools.
-            raise Unreachable(f"its tools can't be listed: {said_by(error)}") from error
+            said = said_by(error, self.secrets)
+            raise Unreachable(f"its tools can't be listed: {said}") from error
         raise Unreachable(f"its list of tools does not end after {MOST_PAGES} pages")
 
     async def _enter(self) -> Client:
@@ -88,10 +107,10 @@ class McpConnection:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 return await asyncio.shield(ready)
         except TimeoutError:
-            await self._leave()
+            self._give_up()
             raise Unreachable(f"it did not answer within {CONNECT_TIMEOUT_S:g} s") from None
         except asyncio.CancelledError:
-            await self._leave()
+            self._give_up()
             raise
 
     async def _hold(self, ready: asyncio.Future[Client], stop: asyncio.Event) -> None:
@@ -104,19 +123,41 @@ class McpConnection:
                     await stop.wait()
             except Exception as error:  # noqa: BLE001 - foreign code: whatever it is, the server can't be reached
                 if not ready.done():
-                    said = "; ".join(part for part in (said_by(error), _tail(errors)) if part)
+                    secrets = self.secrets
+                    said = "; ".join(
+                        part for part in (said_by(error, secrets), _tail(errors, secrets)) if part
+                    )
                     ready.set_exception(Unreachable(said))
                     ready.exception()  # seen: nobody may wait for it any more
 
     async def _leave(self) -> None:
         task, self._client, self._task = self._task, None, None
-        if task is None:
+        if task is None or task.done():
             return
         self._stop.set()
-        if not task.done():
-            _, late = await asyncio.wait([task], timeout=CONNECT_TIMEOUT_S)
-            for each in late:
-                each.cancel()
+        _, late = await asyncio.wait([task], timeout=LEAVE_TIMEOUT_S)
+        for each in late:
+            self._end(each)
+
+    def _give_up(self) -> None:
+        """Let the connection go that is being made: it never looks at `_stop`, and nobody shall wait for it."""
+        task, self._client, self._task = self._task, None, None
+        if task is not None and not task.done():
+            self._end(task)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        task.cancel()
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values that the configuration takes from the environment, and what follows a scheme such as `Bearer`."""
+        names = {*self.server.env_from.values(), *self.server.headers_from.values()}
+        values = [self.environment[name] for name in names if name in self.environment]
+        parts = {part for value in values for part in (value, value.split()[-1] if value.split() else "")}
+        # Longest first: where one is within another, nothing of the longer one may stay.
+        return tuple(sorted((part for part in parts if len(part) >= SHORTEST_SECRET), key=len, reverse=True))
 
     @asynccontextmanager
     async def _connected(self, errors: TextIO) -> AsyncIterator[Client]:
@@ -152,20 +193,25 @@ class McpConnection:
         return {name: self.environment[variable] for name, variable in names.items()}
 
 
-def said_by(error: BaseException) -> str:
-    """Return what the first real error in `error` says, on one line."""
+def said_by(error: BaseException, secrets: Sequence[str] = ()) -> str:
+    """Return what the first real error in `error` says, on one line, without `secrets`."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    text = " ".join(str(error).split()) or type(error).__name__
+    # Hidden before anything is cut: half a secret would not be found any more.
+    text = " ".join(hidden(str(error), secrets).split()) or type(error).__name__
     return text[:_SAID_CHARS]
 
 
-def _tail(errors: TextIO) -> str:
-    """Return the last line that a server wrote on its error stream."""
+def _tail(errors: TextIO, secrets: Sequence[str]) -> str:
+    """Return the last line that a server wrote on its error stream, without `secrets`."""
     errors.flush()
     errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, errors.tell() - 4 * _SAID_CHARS))
-    lines = [line.strip() for line in errors.read().splitlines() if line.strip()]
+    start = max(0, errors.tell() - _TAIL_BYTES)
+    errors.seek(start)
+    text = errors.read()
+    if start:
+        text = text.partition("\n")[2]  # what the cut goes through may begin with half a secret
+    lines = [line.strip() for line in hidden(text, secrets).splitlines() if line.strip()]
     return f"it said: {lines[-1][:_SAID_CHARS]}" if lines else ""
 
 

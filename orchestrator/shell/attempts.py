@@ -50,7 +50,7 @@ from orchestrator.shell.attempt_graph import (
 from orchestrator.shell.attempt_judgement import judge_attempt
 from orchestrator.shell.attempt_orders import AttemptJob, AttemptOrders, attempt_thread
 from orchestrator.shell.broker import RecordingBroker
-from orchestrator.shell.call_gate import call_gate, told_of_tools, trusted_texts
+from orchestrator.shell.call_gate import call_gate, granted_tools, told_of_tools, trusted_texts
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.check_threads import CheckThreads
 from orchestrator.shell.failure_texts import (
@@ -201,7 +201,7 @@ class AttemptRunner:
         spending = Spending(self._clock)
 
         async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
-            tools = await self._tools.now()
+            tools = await self._tools.now(granted_tools(job.state, orders.agent))
             order, left_out = told_of_tools(orders.on(path, guards), job.state, tools)
             broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending, tools)
             await broker.settle()

@@ -8,6 +8,7 @@ from typing import Final
 
 from agents.operations import SEARCH_TOOLS
 from agents.results import LoopNote
+from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolOk, ToolResult
 from agents.tools.gate import Ask, Decision, GateRules, Mock, judge_call
 from agents.tools.known_texts import KnownTexts
@@ -110,6 +111,11 @@ def told_of_tools(
         LoopNote(step=0, kind="tool_left_out", detail=f"{each.name}: {each.why}") for each in offered.left_out
     )
     return replace(order, offers=offered.tools), notes
+
+
+def granted_tools(state: RunState, agent: AgentSpec) -> tuple[str, ...]:
+    """Return the names of the tools that the approved proposal grants an agent."""
+    return state.proposal.grants.get(base_agent(agent.id), ()) if state.proposal is not None else ()
 
 
 def _granted(proposal: Proposal, order: WorkOrder) -> tuple[str, ...]:

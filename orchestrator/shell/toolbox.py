@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,9 +89,12 @@ class RunTools:
     """Those that are always there."""
     servers: McpServers = field(default_factory=lambda: McpServers({}))
 
-    async def now(self) -> Mapping[str, Tool]:
-        """Return the tools as they are now: servers are asked what they describe, and one that was away may be back."""
+    async def now(self, granted: Collection[str]) -> Mapping[str, Tool]:
+        """Return the tools as they are now, for an agent that is granted some.
+
+        The servers of these are asked what they describe, and one that was away may be back; others are not waited for.
+        """
         if not self.servers.servers:
             return self.own
-        await self.servers.refresh()
+        await self.servers.refresh(granted)
         return {**self.servers.tools(), **self.own}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import pytest
 
 from agents.tools.configuration import McpServer
 from agents.tools.contract import SideEffectClass, ToolError, ToolOk
-from agents.tools.mcp import McpServers, offered_name, open_mcp_servers
-from agents.tools.pins import PINS_FILE, PinsFile
+from agents.tools.mcp import McpServers, ServerTools, offered_name, open_mcp_servers
+from agents.tools.mcp_connection import McpConnection, Unreachable
+from agents.tools.pins import PINS_FILE, Described, PinsFile
 from agents.tools.ports import EffectTool, SometimesUnavailable, Tool
 from agents.tools.yaml_lines import InvalidToolsFile
 from orchestrator.shell.effect_calls import UNKNOWN_AFTER
+from orchestrator.shell.toolbox import RunTools
 
 PROGRAM = Path(__file__).with_name("mcp_server.py")
 READS: Mapping[str, SideEffectClass] = {"look": "read", "fail": "read"}
@@ -61,7 +64,9 @@ async def test_a_server_over_stdio_is_used_killed_and_used_again(state: Path, tm
         assert reason(look) is None
         seen = await look.call({"what": "报告（终稿）.md"})
         assert isinstance(seen, ToolOk), seen
-        assert seen.data == {"structured": {"seen": "报告（终稿）.md", "secret": "s3cret"}}
+        assert seen.data == {"structured": {"seen": "报告（终稿）.md", "secret": "***"}}, (
+            "it has the secret, who asks it sees none"
+        )
         assert seen.taint == "untrusted"
         said = await fail.call({"how": "say"})
         assert isinstance(said, ToolError)
@@ -200,6 +205,100 @@ async def test_a_call_that_takes_too_long_ends(state: Path, tmp_path: Path) -> N
         unknown = await connection.call("change", {"what": "x"}, "k")
         assert isinstance(unknown, ToolError)
         assert (unknown.error_type, unknown.retryable) == ("OBSERVATION_UNKNOWN", False)
+
+
+SECRET = "sk-very-secret-1234"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "sys.stderr.write('invalid api key ' + os.environ['API_KEY'] + '\\n')",
+        "sys.stderr.write('x' * 290 + ' ' + os.environ['API_KEY'] + '\\n')",
+        "sys.stderr.write(os.environ['API_KEY'] * 4_000)",
+        "sys.stderr.write('no key ' + os.environ['API_KEY'].split()[1])",
+    ],
+    ids=["in a line", "where it is cut", "more than is read", "after its scheme"],
+)
+async def test_a_secret_that_a_server_says_is_shown_to_nobody(says: str, tmp_path: Path) -> None:
+    program = f"import os, sys; {says}; sys.exit(1)"
+    server = McpServer(
+        name="t", command=sys.executable, args=("-c", program), env_from={"API_KEY": "MY_SECRET"}
+    )
+    async with open_mcp_servers([server], PinsFile(tmp_path), {"MY_SECRET": f"Bearer {SECRET}"}) as servers:
+        result = await servers.servers["t"].call("look", {}, None)
+    assert isinstance(result, ToolError)
+    assert not any(SECRET[at : at + 6] in result.message for at in range(len(SECRET) - 5)), result.message
+
+
+@dataclass(slots=True)
+class Asked(McpConnection):
+    """A connection to a server that is not reached, when a test says so."""
+
+    times: int = 0
+    late: asyncio.Event = field(default_factory=asyncio.Event)
+    now: float = 0.0
+    takes: float = 3.0
+
+    async def listed(self) -> tuple[Described, ...]:
+        self.times += 1
+        await self.late.wait()
+        self.now += self.takes
+        raise Unreachable("it hangs")
+
+
+async def test_nobody_waits_for_a_server_that_is_not_theirs_and_who_has_to_waits_once(tmp_path: Path) -> None:
+    server = McpServer(name="a server", command="unused")
+    connection = Asked(server, {})
+    tools = ServerTools(server, PinsFile(tmp_path), connection, clock=lambda: connection.now)
+    run = RunTools({}, McpServers({server.name: tools}))
+    await run.now(("write_draft", "other__look", "a_serve"))
+    assert connection.times == 0, "no tool of it is granted"
+    granted = (offered_name(server.name, "look"),)
+    asking = [asyncio.create_task(run.now(granted)) for _ in range(4)]
+    while connection.times == 0:
+        await asyncio.sleep(0)
+    connection.late.set()
+    await asyncio.gather(*asking)
+    assert connection.times == 1, "four at once share the answer"
+    # It took 3 s, and is left alone for 30; then 20 s, and a minute is the most.
+    for at, times in ((32.9, 1), (33.0, 2), (112.9, 2), (113.0, 3)):
+        connection.now, connection.takes = at, 20.0
+        await run.now(granted)
+        assert (connection.times, tools.down) == (times, "it hangs"), at
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("t", "look"), ("读写", "看"), ("读写", "look"), ("a b", "c"), ("s" * 70, "look"), ("s" * 60, "看")],
+)
+def test_a_server_is_asked_for_each_of_its_tools(names: tuple[str, str], tmp_path: Path) -> None:
+    server = McpServer(name=names[0], command="unused")
+    assert ServerTools(server, PinsFile(tmp_path), McpConnection(server, {})).may_have(offered_name(*names))
+
+
+async def test_a_server_that_never_answers_is_tried_once_and_left_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entered: list[str] = []
+
+    @asynccontextmanager
+    async def silent(self: McpConnection, errors: object) -> AsyncIterator[Any]:
+        del self, errors
+        entered.append("entered")
+        try:
+            await asyncio.Event().wait()
+            yield None
+        finally:
+            entered.append("left")
+
+    monkeypatch.setattr(McpConnection, "_connected", silent)
+    monkeypatch.setattr("agents.tools.mcp_connection.CONNECT_TIMEOUT_S", 0.01)
+    connection = McpConnection(McpServer(name="t", command="unused"), {})
+    with pytest.raises(Unreachable, match="did not answer"):
+        await connection.listed()
+    await connection.close()
+    assert entered == ["entered", "left"]
 
 
 @pytest.fixture
