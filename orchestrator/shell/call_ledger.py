@@ -40,5 +40,8 @@ class CallLedger:
     """Persons' words on calls of the sub-task, by digest of tool and arguments."""
     settled: dict[str, ToolResult] = field(default_factory=dict)
     """What turned out, at the beginning of this attempt, of its calls that a crash had left open; by `call_key`."""
+    made: dict[str, tuple[CommittedCall, ToolResult | None]] = field(default_factory=dict)
+    """Calls with an effect that this attempt committed since it was started here, by idempotency key, each with what
+    came of it."""
     committed: HashTrieMap[str, CommittedCall] = field(default_factory=HashTrieMap)
     """Calls with an effect that were committed for the sub-task, by idempotency key."""

@@ -31,7 +31,7 @@ from agents.tools.gate import Ask
 from agents.tools.ports import EffectTool, NotPerformed, Tool
 from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
 from orchestrator.core.events import CallCommitted
-from orchestrator.core.ids import RequestId
+from orchestrator.core.ids import ArtefactId, RequestId
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.ports import AttemptKey
 
@@ -42,6 +42,8 @@ a tool that broke (001 4.3, 6.2: a lost answer is no failure). Any other is the 
 TOOL_RESULT: TypeAdapter[ToolResult] = TypeAdapter(ToolResult)
 """(De)serialises results at the borders."""
 
+_HERE: Final = ArtefactId("here")
+"""Stands for a result that is in memory: it has no artefact yet that could be named."""
 LAST_LOOK_S: Final = 1.0
 """For asking a tool what came of a call that the deadline of its attempt cut off, in seconds: less than an attempt gets
 to hand over what it has."""
@@ -76,10 +78,19 @@ class EffectCalls:
         Raises `CallHeld` when a person's word is missing, or when nobody knows whether it happened.
         """
         place = self._place(tool, call, index, digest, perform)
-        before = self.ledger.committed.get(place.idem)
+        mine, result = self.ledger.made.get(place.idem, (None, None))
+        before = mine or self.ledger.committed.get(place.idem)
         if before is None or before.failed:
-            return await place.begin(asked)
-        return await place.go_on(before, asked)
+            done = await place.begin(asked)
+        else:
+            done = await place.go_on(before, asked, result)
+        mine, _ = self.ledger.made.get(place.idem, (None, None))
+        if mine is not None and done.key:
+            self.ledger.made[place.idem] = (
+                replace(mine, result=_HERE, failed=not done.result.ok),
+                done.result,
+            )
+        return done
 
     async def held_again(
         self, tool: EffectTool, call: ToolCall, index: int, digest: str, perform: Perform
@@ -147,14 +158,16 @@ class _Place:
         drafted = asked is None and self.tool.spec.side_effect == "draft"
         return await self._committed_and_made(approval, await self._preview() if drafted else "")
 
-    async def go_on(self, before: CommittedCall, asked: Ask | None) -> Effected:
-        """Make nothing twice: return what came of it, find that out, or ask."""
+    async def go_on(
+        self, before: CommittedCall, asked: Ask | None, result: ToolResult | None = None
+    ) -> Effected:
+        """Make nothing twice: return what came of it (`result`, where that was here), find that out, or ask."""
         if before.result is not None:
             if self.tool.spec.compensation is not None and isinstance(await self._looked_up(), NotPerformed):
                 return await self.begin(
                     asked
                 )  # it was taken back: it has no effect any more, nor has its word
-            kept = TOOL_RESULT.validate_python(await self.calls.ledger.load(before.result))
+            kept = result or TOOL_RESULT.validate_python(await self.calls.ledger.load(before.result))
             return Effected(result=with_hint(kept, MADE_BEFORE), key="", performed=False)
         found = await self._looked_up()
         match found:
@@ -199,6 +212,18 @@ class _Place:
         raise CallHeld(await self.held("outcome_unknown", None))
 
     async def _committed_and_made(self, approval: RequestId | None, preview: str = "") -> Effected:
+        mine = CommittedCall(
+            tool=self.call.tool,
+            key=self.idem,
+            side_effect=self.tool.spec.side_effect,
+            generation=self.calls.key.generation,
+            attempt=self.calls.key.attempt,
+            step=self.calls.step,
+            index=self.index,
+            arguments=dict(self.call.arguments),
+            arguments_digest=self.digest,
+        )
+        self.calls.ledger.made[self.idem] = (mine, None)
         committed = await self.calls.ledger.commit(
             CallCommitted(
                 node=self.calls.key.node,
@@ -314,11 +339,10 @@ class _Place:
 
     def _before(self) -> list[CommittedCall]:
         """The other calls of the tool that the sub-task committed, oldest first."""
-        others = [
-            one
-            for one in self.calls.ledger.committed.values()
-            if one.tool == self.call.tool and one.key != self.idem
-        ]
+        ledger = self.calls.ledger
+        made = {key: one for key, (one, _) in ledger.made.items()}
+        known = {**dict(ledger.committed.items()), **made}
+        others = [one for one in known.values() if one.tool == self.call.tool and one.key != self.idem]
         return sorted(others, key=lambda one: (one.generation, one.attempt, one.step, one.index))
 
     def _word(self) -> CallWord | None:
