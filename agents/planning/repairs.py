@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from agents.models.contract import Usage
+from agents.planning.reasons import reason_words
 from graphs.contract import Lang
 
 RepairKind = Literal[
@@ -37,6 +38,11 @@ RepairKind = Literal[
     "chain_kept",
     "stage_unplanned",
     "ambiguity",
+    "point_without_question",
+    "question_twice",
+    "too_many_points",
+    "too_many_constraints",
+    "too_many_assumptions",
     "constraint",
     "objective",
     "resplit",
@@ -80,9 +86,19 @@ def render_repair(found: PlanRepair, lang: Lang) -> str:
     'Repaired: step t2 was to follow t9, which is not in the plan; that edge was cut.'
     """
     words = _WORDS[found.kind][0 if lang == "en" else 1].format_map(
-        {name: " ".join(value.split()) for name, value in found.detail.items()}
+        {name: _shown(name, " ".join(value.split()), lang) for name, value in found.detail.items()}
     )
     return f"Repaired: {words}" if lang == "en" else f"已修正：{words}"
+
+
+def _shown(name: str, value: str, lang: Lang) -> str:
+    if name == "reason":
+        return reason_words(value, lang)
+    return _ANSWERS_ZH.get(value, value) if name == "what" and lang == "zh" else value
+
+
+_ANSWERS_ZH: Final[Mapping[str, str]] = {"intent": "目标理解", "plan": "计划"}
+"""What readers call an answer, without its language."""
 
 
 def render_problem(found: PlanRepair, lang: Lang) -> str:
@@ -225,6 +241,26 @@ _WORDS: Final[Mapping[RepairKind, tuple[str, str]]] = {
     "ambiguity": (
         "an open point of the model was left out or corrected: {reason}.",
         "模型列出的一个待定点被略去或改正：{reason}。",
+    ),
+    "point_without_question": (
+        "an open point of the model asked nothing; it was left out.",
+        "模型列出的一个待定点没有提出问题，已略去。",
+    ),
+    "question_twice": (
+        "the model listed the open point “{text}” twice; the first stands.",
+        "模型两次列出待定点“{text}”，保留前一个。",
+    ),
+    "too_many_points": (
+        "the model listed {n} open points; the first {kept} are shown.",
+        "模型列出了 {n} 个待定点，只显示前 {kept} 个。",
+    ),
+    "too_many_constraints": (
+        "the model listed {n} constraints; the first {kept} were read.",
+        "模型列出了 {n} 条约束，只读取前 {kept} 条。",
+    ),
+    "too_many_assumptions": (
+        "the model listed {n} assumptions; the first {kept} were read.",
+        "模型列出了 {n} 条假设，只读取前 {kept} 条。",
     ),
     "constraint": (
         "the model's constraint “{text}” does not stand in the goal; it was left out.",

@@ -17,6 +17,7 @@ from agents.models.contract import (
 from agents.models.json_answers import Parsed, read_whole_json
 from agents.models.ports import ChatPort
 from agents.planning.model.prompts import PLAN_PROMPT_VERSION, repair_messages
+from agents.planning.reasons import reason_words
 from agents.planning.repairs import PlanningCall, PlanRepair, repair
 from graphs.contract import Lang
 
@@ -90,7 +91,7 @@ class Interview:
             elif best is not None:
                 break
             else:
-                problems = (found,)
+                problems = (reason_words(found, self.lang),)
                 reason = found
             if left:
                 asked.append(repair("asked_again", what=what, reason="; ".join(problems)))

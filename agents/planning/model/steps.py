@@ -150,7 +150,10 @@ def entries_of(
             ]
     if not isinstance(listed, list):
         return None
-    return [entry for entry in listed if isinstance(entry, dict)]
+    objects = [entry for entry in listed if isinstance(entry, dict)]
+    if len(objects) < len(listed):
+        forms.append("entries that are no objects")
+    return objects
 
 
 def _looks_like_one(data: Mapping[str, object]) -> bool:
@@ -160,7 +163,7 @@ def _looks_like_one(data: Mapping[str, object]) -> bool:
 def _step(entry: Mapping[str, object], number: int, forms: list[str]) -> Step | None:
     fields = _named(entry, forms)
     operation = text_of(fields.get("operation"))
-    title = text_of(fields.get("title"))
+    title = text_of(fields.get("title"), forms)
     if not operation:
         return None
     identifier = text_of(fields.get("id"))
@@ -174,7 +177,7 @@ def _step(entry: Mapping[str, object], number: int, forms: list[str]) -> Step | 
         if found:
             params[name] = list(found)
     for name in TEXTS:
-        text = text_of(fields.get(name))
+        text = text_of(fields.get(name), forms)
         if text:
             params[name] = text
     if isinstance(fields.get("per_document"), bool):
@@ -213,22 +216,26 @@ def _empty(value: object) -> bool:
     return value is None or value in ("", [], {})
 
 
-def text_of(value: object) -> str:
+def text_of(value: object, forms: list[str] | None = None) -> str:
     """Return a proposed value as one clean line of at most `MAX_TEXT` characters; empty where it is no text.
 
-    Double braces, which refer to inputs in a plan, and characters that don't print are taken out.
+    Double braces, which refer to inputs in a plan, and characters that don't print are taken out. That a longer text
+    was cut is added to `forms`.
     """
     match value:
         case bool() | None:
             return ""
         case str() | int() | float():
             plain = "".join(c if c.isprintable() else " " for c in _BRACES.sub("", str(value)))
-            return " ".join(plain.split())[:MAX_TEXT].strip()
+            line = " ".join(plain.split())
+            if len(line) > MAX_TEXT and forms is not None:
+                forms.append(f"a text of more than {MAX_TEXT} characters")
+            return line[:MAX_TEXT].strip()
         case [only]:
-            return text_of(only)
+            return text_of(only, forms)
         case dict():
             named = ("text", "question", "name", "id", "title", "statement", "value")
-            return next((text_of(value[key]) for key in named if not _empty(value.get(key))), "")
+            return next((text_of(value[key], forms) for key in named if not _empty(value.get(key))), "")
         case _:
             return ""
 
@@ -239,14 +246,17 @@ def texts_of(value: object, *, split: bool, forms: list[str], name: str) -> tupl
         return ()
     match value:
         case list():
-            parts: Iterator[str] = (text_of(entry) for entry in value)
+            parts: Iterator[str] = (text_of(entry, forms) for entry in value)
         case dict():
             forms.append(f"an object for the list `{name}`")
-            parts = (text_of(entry) for entry in value.values())
+            parts = (text_of(entry, forms) for entry in value.values())
         case str():
             forms.append(f"a text for the list `{name}`")
-            parts = (text_of(part) for part in (_COMMA.split(value) if split else [value]))
+            parts = (text_of(part, forms) for part in (_COMMA.split(value) if split else [value]))
         case _:
             forms.append(f"a single value for the list `{name}`")
-            parts = iter((text_of(value),))
-    return tuple(dict.fromkeys(part for part in parts if part))[:MAX_ENTRIES]
+            parts = iter((text_of(value, forms),))
+    listed = tuple(dict.fromkeys(part for part in parts if part))
+    if len(listed) > MAX_ENTRIES:
+        forms.append(f"more than {MAX_ENTRIES} entries in the list `{name}`")
+    return listed[:MAX_ENTRIES]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
 from agents.planning.model.asking import Usable
 from agents.planning.model.steps import text_of, texts_of
-from agents.planning.repairs import PlanRepair, repair
+from agents.planning.repairs import PlanRepair, RepairKind, repair
 from agents.retrieval.tokens import terms
 from graphs.contract import Ambiguity, Intent, Lang
 
@@ -17,8 +18,22 @@ MAX_AMBIGUITIES: Final = 5
 """Open points of a model that a review shows: more are noise to a person who has to answer each."""
 
 STATED: Final = 0.5
-"""Share of a constraint's terms that stand in the goal, from which the goal states it. Our choice: a paraphrase shares
-half of its words, a constraint of the model's own (“clear and concise”) hardly one."""
+"""Share of an objective's terms that stand in the goal, from which it is the goal's. Our choice: a paraphrase shares
+half of its words."""
+
+_FORCE: Final[Mapping[str, re.Pattern[str]]] = {
+    "not": re.compile(
+        r"\b(?:not|no|never|none|nor|neither|without|avoid|except|cannot|\w+n['’]t)\b|不|勿|别|未|无|没|禁|避免|除"
+        r"(?:了|外)",
+        re.IGNORECASE,
+    ),
+    "only": re.compile(r"\b(?:only|just|solely|exclusively)\b|只|仅|唯", re.IGNORECASE),
+    "must": re.compile(
+        r"\b(?:must|shall|required?|mandatory|always)\b|必须|务必|必需|一定|总是|始终", re.IGNORECASE
+    ),
+}
+"""Words that turn a condition into another one, by what they do."""
+_CLAUSE: Final = re.compile(r"[.;:!?,](?=\s|$)|[。；：！？，\n]")
 
 FOREIGN_TERMS: Final = 3
 """Terms that an objective may have and the goal not, where they are the larger part: room for “find out”, and none for
@@ -26,7 +41,10 @@ names that a model spells out wrongly from memory. Our choice."""
 
 MAX_LINES: Final = 8
 """Constraints and assumptions of a model, of each."""
-
+_TOO_MANY: Final[Mapping[str, RepairKind]] = {
+    "constraints": "too_many_constraints",
+    "assumptions": "too_many_assumptions",
+}
 
 _NOTHING: Final = frozenset({"none", "n/a", "no constraints", "no assumptions", "无", "没有", "暂无"})
 """Words that a model puts where nothing is to be listed."""
@@ -48,18 +66,20 @@ class Understanding:
 def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
     """Return the understanding that an answer states; a text says what it lacks.
 
-    A constraint has to stand in the goal: the model may find one that the code did not read, and add none.
+    A constraint has to stand in the goal: the model may find one that the code did not read, and add none. Each of its
+    clauses has to have its words in one clause of the goal, and no negation, “only” or “must” that is not there too.
     """
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     if not isinstance(data, dict):
         return "an object with `objective` was asked for"
-    objective = text_of(data.get("objective"))
+    forms: list[str] = []
+    objective = text_of(data.get("objective"), forms)
     if not objective:
         return "`objective` is missing or empty"
-    forms: list[str] = []
     found: list[PlanRepair] = []
-    own = _stands_in(objective, goal) or len(set(terms(objective)) - set(terms(goal))) <= FOREIGN_TERMS
+    near = _stands_in(objective, goal) or len(set(terms(objective)) - set(terms(goal))) <= FOREIGN_TERMS
+    own = near and ("not" not in _force(objective) or "not" in _force(goal))
     if not own:
         found.append(repair("objective", text=objective))
     lists = {
@@ -67,12 +87,19 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
             text
             for text in texts_of(data.get(name), split=False, forms=forms, name=name)
             if text.casefold().rstrip(".。") not in _NOTHING
-        )[:MAX_LINES]
+        )
         for name in ("constraints", "assumptions")
     }
-    stated = tuple(text for text in lists["constraints"] if _stands_in(text, goal))
+    for name, kind in _TOO_MANY.items():
+        if len(lists[name]) > MAX_LINES:
+            found.append(repair(kind, n=str(len(lists[name])), kept=str(MAX_LINES)))
+            lists[name] = lists[name][:MAX_LINES]
+    stated = tuple(text for text in lists["constraints"] if _is_stated(text, goal))
     found += [repair("constraint", text=text) for text in lists["constraints"] if text not in stated]
-    points = _ambiguities(data.get("ambiguities"), found)
+    points = _ambiguities(data.get("ambiguities"), found, forms)
+    if len(points) > MAX_AMBIGUITIES:
+        found.append(repair("too_many_points", n=str(len(points)), kept=str(MAX_AMBIGUITIES)))
+        points = points[:MAX_AMBIGUITIES]
     if forms:
         found.insert(0, repair("form", what="intent", reason=", ".join(dict.fromkeys(forms))))
     return Usable(
@@ -107,7 +134,7 @@ def with_understanding(
             *own,
             *(
                 Ambiguity(id=next(free), question=question, options=options, assumed=options[0])
-                for question, options in added[:MAX_AMBIGUITIES]
+                for question, options in added
             ),
         ),
     )
@@ -118,6 +145,26 @@ def _stands_in(text: str, goal: str) -> bool:
     return bool(wanted) and len(wanted & set(terms(goal))) >= STATED * len(wanted)
 
 
+def _is_stated(text: str, goal: str) -> bool:
+    """Return whether each clause of `text` has all its words in one clause of `goal`, said with the same force."""
+    said = [(_force(clause), _content(clause)) for clause in _CLAUSE.split(goal)]
+    wanted = [(_force(clause), _content(clause)) for clause in _CLAUSE.split(text) if clause.strip()]
+    return bool(wanted) and all(
+        bool(words) and any(force == there and words <= known for there, known in said)
+        for force, words in wanted
+    )
+
+
+def _force(text: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _FORCE.items() if pattern.search(text))
+
+
+def _content(text: str) -> frozenset[str]:
+    for pattern in _FORCE.values():
+        text = pattern.sub(" ", text)
+    return frozenset(terms(text))
+
+
 def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[str, ...]:
     known = {" ".join(text.casefold().split()).rstrip(".。") for text in read}
     mark = "{} (the model's reading)" if lang == "en" else "{}（模型的理解）"
@@ -125,14 +172,24 @@ def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[st
     return (*read, *(mark.format(text) for text in new))
 
 
-def _ambiguities(data: object, found: list[PlanRepair]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _ambiguities(
+    data: object, found: list[PlanRepair], forms: list[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     points: dict[str, tuple[str, ...]] = {}
+    if data and not isinstance(data, list):
+        forms.append("a single value for the list `ambiguities`")
+        data = [data]
     for entry in data if isinstance(data, list) else ():
         point = entry if isinstance(entry, dict) else {"question": entry}
-        question = text_of(point.get("question"))
+        question = text_of(point.get("question"), forms)
         if not question:
+            if entry:
+                found.append(repair("point_without_question"))
             continue
-        options = texts_of(point.get("options"), split=False, forms=[], name="options")
+        if question in points:
+            found.append(repair("question_twice", text=question))
+            continue
+        options = texts_of(point.get("options"), split=False, forms=forms, name="options")
         assumed = text_of(point.get("assumed"))
         if len(options) < 2:
             # With fewer than two readings there is nothing to ask.
@@ -142,5 +199,5 @@ def _ambiguities(data: object, found: list[PlanRepair]) -> tuple[tuple[str, tupl
             if assumed:
                 found.append(repair("ambiguity", reason=f"“{question}”: {assumed!r} → {options[0]!r}"))
             assumed = options[0]
-        points.setdefault(question, (assumed, *(option for option in options if option != assumed)))
+        points[question] = (assumed, *(option for option in options if option != assumed))
     return tuple(points.items())
