@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from orchestrator.core.proposal import proposal_sha256
+from orchestrator.core.requests import CHOICES
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.app import run_command
 from orchestrator.interfaces.cli.streams import Streams
@@ -475,3 +476,27 @@ def test_values_keep_their_types(asked: Desk) -> None:
     (message,) = asked.shop.store.pending(asked.run)
     answer = yaml.safe_load(message.payload)["answer"]
     assert (answer["domain"], answer["value"]) == ("law.civil", -5)
+
+
+@pytest.mark.parametrize(
+    ("lang", "state", "row"),
+    [
+        ("en", "suspended, answered", "(go on with: maskgrad resume r-test)"),
+        ("zh", "已挂起，已回答", "（请继续：maskgrad resume r-test）"),
+    ],
+)
+def test_a_request_that_was_answered_says_so_until_the_run_goes_on(
+    asked: Desk, lang: str, state: str, row: str
+) -> None:
+    step = f"maskgrad resume {asked.run}"
+    assert asked.call("answer", "r-test.q1", "abandon", "--json").data["next"] == step
+    shown = asked.call("show", asked.run, "--lang", lang)
+    assert f"{asked.run}  {state}  #" in shown.out
+    # No choice is offered any more: the first answer stands, so each of them would be refused.
+    assert "maskgrad answer" not in shown.out + shown.err
+    assert f"abandon ({CHOICES['abandon']['en']}); go on with: {step}" in shown.out or lang == "zh"
+    assert f"abandon（{CHOICES['abandon']['zh']}）；请继续：{step}" in shown.out or lang == "en"
+    assert shown.err.strip().endswith(step)
+    assert f"{state} {row}".replace(" （", "（") in asked.call("runs", "--lang", lang).out
+    data = asked.call("show", asked.run, "--json").data
+    assert ([each["given"] for each in data["requests"]], data["next"]) == (["abandon"], step)

@@ -13,6 +13,7 @@ from orchestrator.core.requests import ANSWER_VALUES, Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
 from orchestrator.desk import answer as hand_over
 from orchestrator.interfaces.cli.bodies.deciding import BY
+from orchestrator.interfaces.cli.bodies.given_answers import given_answers
 from orchestrator.interfaces.cli.bodies.looking import holder_name, living_lease, run_state
 from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
@@ -67,7 +68,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
         )
     interrupted = lease is None and state.status == "running"
     data = {
-        **run_document(state, interrupted=interrupted),
+        **run_document(state, interrupted=interrupted, given=given_answers(session, state)),
         "answered": request,
         "choice": typed.choice,
         "executed": lease is not None,

@@ -8,10 +8,17 @@ from typing import Final
 from graphs.plan import natural_key
 from orchestrator.core.ids import RunId
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.given_answers import given_answers
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted, is_starting, whole_number
-from orchestrator.interfaces.cli.bodies.summaries import run_document, shadow_words, status_words
+from orchestrator.interfaces.cli.bodies.summaries import (
+    Given,
+    is_answered,
+    run_document,
+    shadow_words,
+    status_words,
+)
 from orchestrator.interfaces.cli.failures import failure_of
-from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import columns_of, one_line
@@ -42,11 +49,18 @@ def runs(session: Session, limit: str) -> Result:
             cells.append((row.id, _minute(row), "!", "", one_line(state, 100)))
             continue
         interrupted, starting = is_interrupted(session, state), is_starting(session, state)
-        document = run_document(state, interrupted=interrupted, starting=starting)
+        given = given_answers(session, state)
+        document = run_document(state, interrupted=interrupted, starting=starting, given=given)
         documents.append({**document, "created": row.created})
-        waits = _waits(state)
+        waits = _waits(state, given, session.lang)
         done = f"{state.counts.accepted}/{len(state.nodes)}" if len(state.nodes) else "-"
-        status = status_words(state.status, session.lang, interrupted=interrupted, starting=starting)
+        status = status_words(
+            state.status,
+            session.lang,
+            interrupted=interrupted,
+            starting=starting,
+            answered=is_answered(state, given),
+        )
         status += shadow_words(state.shadow_of, session.lang) + waits
         cells.append((row.id, _minute(row), done, status, one_line(row.title, _GOAL)))
     if cells:
@@ -59,9 +73,15 @@ def runs(session: Session, limit: str) -> Result:
     return Result(data={"runs": []}, notes=(note,))
 
 
-def _waits(state: RunState) -> str:
-    """What a run waits for, in brackets: the first requests by name, of more of them the number."""
-    asked = sorted(state.requests.keys(), key=natural_key)
+def _waits(state: RunState, given: Given, lang: Lang) -> str:
+    """What a run waits for, in brackets: the first requests by name, of more of them the number.
+
+    Of one that was answered the command that goes on with it.
+    """
+    if is_answered(state, given):
+        step = f"maskgrad resume {state.run}"
+        return pick(lang, f" (go on with: {step})", f"（请继续：{step}）")
+    asked = sorted((key for key in state.requests.keys() if key not in given), key=natural_key)
     more = f", +{len(asked) - NAMED}" if len(asked) > NAMED else ""
     return f" ({', '.join(asked[:NAMED])}{more})" if asked else ""
 

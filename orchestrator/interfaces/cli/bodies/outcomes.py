@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from orchestrator.core.report import report_json
 from orchestrator.core.stand_ins import stood_in
 from orchestrator.core.state import ENDED, RunState
+from orchestrator.interfaces.cli.bodies.given_answers import given_answers
 from orchestrator.interfaces.cli.bodies.looking import is_interrupted
 from orchestrator.interfaces.cli.bodies.model_switching import stand_in_lines
 from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
@@ -23,15 +24,16 @@ def outcome_of(session: Session, state: RunState) -> Result:
     """Return what a run came to: its report, or where it stands and how it goes on; nobody executes it any more."""
     interrupted = is_interrupted(session, state)
     report = delivered(session, state)
+    given = given_answers(session, state)
     text = (
-        "\n".join(state_lines(session, state, None, interrupted=interrupted))
+        "\n".join(state_lines(session, state, None, interrupted=interrupted, given=given))
         if report is None
         else report_text(report, session.registry)
     )
     spent = spent_lines(session, state)
     text = "\n".join([text, *(["", *spent] if spent else [])])
     data = {
-        **run_document(state, interrupted=interrupted),
+        **run_document(state, interrupted=interrupted, given=given),
         "nodes": node_documents(state),
         "spent": spent_document(session, state),
         "stood_in": list(stood_in(state)),

@@ -8,6 +8,7 @@ from graphs.plan import natural_key
 from orchestrator.core.events import ProposalRejected
 from orchestrator.core.stand_ins import stood_in
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.given_answers import given_answers
 from orchestrator.interfaces.cli.bodies.looking import (
     executed_since,
     holder_name,
@@ -19,6 +20,9 @@ from orchestrator.interfaces.cli.bodies.reports import delivered, report_text
 from orchestrator.interfaces.cli.bodies.requested_changes import requested_changes, requested_lines
 from orchestrator.interfaces.cli.bodies.spending import spent_document, spent_lines
 from orchestrator.interfaces.cli.bodies.summaries import (
+    NOTHING_GIVEN,
+    Given,
+    is_answered,
     is_rejected,
     next_step,
     node_documents,
@@ -47,24 +51,25 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
     lease = living_lease(session, state.run)
     holder = lease.holder if lease is not None else None
     report = delivered(session, state)
+    given = given_answers(session, state)
     # A report lists what is missing itself.
     interrupted = holder is None and state.status == "running"
     starting = holder is not None and state.status == "confirmed"
-    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole)
+    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole, given=given)
     lines += stand_in_lines(state, session.lang)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
     spent = spent_lines(session, state)
     lines += ["", *spent] if spent else []
     document = {
-        **run_document(state, interrupted=interrupted, starting=starting),
+        **run_document(state, interrupted=interrupted, starting=starting, given=given),
         "holder": holder,
         "changes_requested": list(requested_changes(session, state)),
         "nodes": node_documents(state),
         "spent": spent_document(session, state),
         "stood_in": list(stood_in(state)),
     }
-    step = next_step(state, starting=starting)
+    step = next_step(state, starting=starting, given=given)
     notes = (session.pick(f"next: {step}", f"下一步：{step}"),) if step is not None else ()
     return Result(data=document, text="\n".join(lines), notes=notes)
 
@@ -77,15 +82,22 @@ def state_lines(
     gaps: bool = True,
     interrupted: bool = False,
     whole: bool = False,
+    given: Given = NOTHING_GIVEN,
 ) -> list[str]:
     """Return a run's state for people.
 
     `gaps` tells whether to list what is missing, `interrupted` that nobody executes it although it is running, `whole`
-    that a large run is not to be summed up.
+    that a large run is not to be summed up, `given` what its requests were answered with and nobody took up yet.
     """
     lang = session.lang
     goal = state.created.goal if state.created is not None else ""
-    status = status_words(state.status, lang, interrupted=interrupted, starting=holder is not None)
+    status = status_words(
+        state.status,
+        lang,
+        interrupted=interrupted,
+        starting=holder is not None,
+        answered=is_answered(state, given),
+    )
     lines = [
         f"{state.run}  {status}{shadow_words(state.shadow_of, lang)}  #{state.seq}",
         session.pick("goal: ", "目标：") + one_line(goal, 300),
@@ -116,12 +128,12 @@ def state_lines(
         )
     for number, key in enumerate(sorted(state.requests.keys(), key=natural_key)):
         request = state.requests[key]
-        asked = request_lines(request, lang)
+        asked = request_lines(request, lang, given.get(key))
         if number >= SHOWN and not whole:
             lines += ([""] if number == SHOWN else []) + asked[:1]
             continue
         lines += ["", *asked]
-        if request.sources:
+        if request.sources and key not in given:
             step = plan_anew(state)
             lines.append(session.pick(f"    or plan anew: {step}", f"    或重新规划：{step}"))
     if state.internal_error:

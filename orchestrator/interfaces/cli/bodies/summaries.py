@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, assert_never
 
-from graphs.plan import NodeId
-from orchestrator.core.ids import RunId
+from graphs.plan import NodeId, natural_key
+from orchestrator.core.ids import RequestId, RunId, run_of_request
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
@@ -60,8 +61,29 @@ STARTING: Final = ("starting", "启动中")
 """The state of an approved run that a process has taken and not begun yet."""
 
 
-def status_words(status: RunStatus, lang: Lang, *, interrupted: bool = False, starting: bool = False) -> str:
-    """Return a run's state in words; `interrupted` tells that nobody executes it, `starting` that somebody does."""
+Given = Mapping[RequestId, str]
+"""The choices that were given to open requests and that the run has not taken up yet."""
+NOTHING_GIVEN: Final[Given] = MappingProxyType({})
+
+ANSWERED: Final = ("suspended, answered", "已挂起，已回答")
+"""The state of a suspended run whose every request has an answer that nobody took up yet."""
+
+
+def status_words(
+    status: RunStatus,
+    lang: Lang,
+    *,
+    interrupted: bool = False,
+    starting: bool = False,
+    answered: bool = False,
+) -> str:
+    """Return a run's state in words.
+
+    `interrupted` tells that nobody executes it, `starting` that somebody does, `answered` that no request of it waits
+    for a person any more.
+    """
+    if answered and status == "suspended":
+        return pick(lang, *ANSWERED)
     if starting and status == "confirmed":
         return pick(lang, *STARTING)
     return pick(lang, *(INTERRUPTED if interrupted and status == "running" else STATUS_WORDS[status]))
@@ -79,19 +101,24 @@ def approval_of(state: RunState) -> str | None:
     return f"{state.run}@{state.proposal.revision}-{state.sha256[:HASH_PREFIX_LENGTH]}"
 
 
-def next_step(state: RunState, *, starting: bool = False) -> str | None:
+def is_answered(state: RunState, given: Given) -> bool:
+    """Tell whether every request that a suspended run waits for has been answered."""
+    return state.status == "suspended" and all(request in given for request in state.requests.keys())
+
+
+def next_step(state: RunState, *, starting: bool = False, given: Given = NOTHING_GIVEN) -> str | None:
     """Return the command that takes a run further, or a rejected goal; `None` for any other run that ended.
 
-    One that is `starting` in another process is followed.
+    One that is `starting` in another process is followed; one whose requests are all answered is gone on with.
     """
     if starting:
         return f"maskgrad watch {state.run}"
     token = approval_of(state)
     if token is not None:
         return f"maskgrad approve {token}"
-    if state.requests and state.status == "suspended":
-        first = min(state.requests.keys())
-        request = state.requests[first]
+    waiting = [request for request in state.requests.keys() if request not in given]
+    if waiting and state.status == "suspended":
+        request = state.requests[min(waiting, key=natural_key)]
         return answer_commands(request, request.choices[0])[0]
     if state.status == "confirmed":
         return f"maskgrad run {state.run}"
@@ -115,11 +142,13 @@ def plan_anew(state: RunState) -> str:
     )
 
 
-def run_document(state: RunState, *, interrupted: bool = False, starting: bool = False) -> dict[str, Any]:
+def run_document(
+    state: RunState, *, interrupted: bool = False, starting: bool = False, given: Given = NOTHING_GIVEN
+) -> dict[str, Any]:
     """Return a run as a JSON object.
 
     `interrupted` tells that nobody executes it although it is running, `starting` that somebody took it and has not
-    begun.
+    begun, `given` which choices were given to its requests and not taken up yet.
     """
     counts = state.counts
     return {
@@ -142,11 +171,14 @@ def run_document(state: RunState, *, interrupted: bool = False, starting: bool =
             "suspended": counts.suspended,
             "skipped": counts.skipped,
         },
-        "requests": [request_document(state.requests[key]) for key in sorted(state.requests.keys())],
+        "requests": [
+            {**request_document(state.requests[key]), "given": given.get(key)}
+            for key in sorted(state.requests.keys(), key=natural_key)
+        ],
         "gaps": list(state.gaps),
         "stopped": state.stopped,
         "result": state.result,
-        "next": next_step(state, starting=starting),
+        "next": next_step(state, starting=starting, given=given),
     }
 
 
@@ -179,8 +211,11 @@ def request_document(request: Request) -> dict[str, Any]:
     }
 
 
-def request_lines(request: Request, lang: Lang) -> list[str]:
-    """Return an open request for people: why, what was tried, and each choice with its commands."""
+def request_lines(request: Request, lang: Lang, given: str | None = None) -> list[str]:
+    """Return an open request for people: why, what was tried, and each choice with its commands.
+
+    With the choice that was `given` to it, in place of the choices: the first answer stands.
+    """
     lines = [
         f"{request.id}  {request.node}: {REASONS[request.reason][lang]}",
         *(
@@ -205,11 +240,24 @@ def request_lines(request: Request, lang: Lang) -> list[str]:
                 "  有一条回答不符合要求，未被采纳；请重新回答",
             )
         )
+    if given is not None:
+        return [*lines, given_line(request, given, lang)]
     lines.append(pick(lang, "  choices:", "  选项："))
     for choice in request.choices:
         lines.append(f"    {CHOICES[choice][lang]}")
         lines += [f"      {command}" for command in answer_commands(request, choice)]
     return lines
+
+
+def given_line(request: Request, given: str, lang: Lang) -> str:
+    """Return that a request was answered, with which choice, and how the run goes on."""
+    words = next((CHOICES[choice][lang] for choice in request.choices if choice == given), given)
+    step = f"maskgrad resume {run_of_request(request.id)}"
+    return pick(
+        lang,
+        f"  answered: {given} ({words}); go on with: {step}",
+        f"  已回答：{given}（{words}）；请继续：{step}",
+    )
 
 
 def answer_commands(request: Request, choice: ChoiceId) -> tuple[str, ...]:
