@@ -81,7 +81,7 @@ def _waits(state: RunState, given: Given, lang: Lang) -> str:
     if is_answered(state, given):
         step = f"maskgrad resume {state.run}"
         return pick(lang, f" (go on with: {step})", f"（请继续：{step}）")
-    asked = sorted((key for key in state.requests.keys() if key not in given), key=natural_key)
+    asked = sorted((key for key in state.requests if key not in given), key=natural_key)
     more = f", +{len(asked) - NAMED}" if len(asked) > NAMED else ""
     return f" ({', '.join(asked[:NAMED])}{more})" if asked else ""
 

@@ -103,7 +103,7 @@ def approval_of(state: RunState) -> str | None:
 
 def is_answered(state: RunState, given: Given) -> bool:
     """Tell whether every request that a suspended run waits for has been answered."""
-    return state.status == "suspended" and all(request in given for request in state.requests.keys())
+    return state.status == "suspended" and all(request in given for request in state.requests)
 
 
 def next_step(state: RunState, *, starting: bool = False, given: Given = NOTHING_GIVEN) -> str | None:
@@ -116,7 +116,7 @@ def next_step(state: RunState, *, starting: bool = False, given: Given = NOTHING
     token = approval_of(state)
     if token is not None:
         return f"maskgrad approve {token}"
-    waiting = [request for request in state.requests.keys() if request not in given]
+    waiting = [request for request in state.requests if request not in given]
     if waiting and state.status == "suspended":
         request = state.requests[min(waiting, key=natural_key)]
         return answer_commands(request, request.choices[0])[0]
