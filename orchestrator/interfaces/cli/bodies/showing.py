@@ -55,7 +55,9 @@ def show(session: Session, run: str, *, whole: bool = False) -> Result:
     # A report lists what is missing itself.
     interrupted = holder is None and state.status == "running"
     starting = holder is not None and state.status == "confirmed"
-    lines = state_lines(session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole, given=given)
+    lines = state_lines(
+        session, state, holder, gaps=report is None, interrupted=interrupted, whole=whole, given=given
+    )
     lines += stand_in_lines(state, session.lang)
     if report is not None:
         lines += ["", report_text(report, session.registry)]
