@@ -61,7 +61,7 @@ def clarified(shop: Workshop, proposal: Proposal, point: str, answer: str) -> Pr
     not, so the caller shows what differs. Raises `UnknownPoint`, `NotDecided` and what `draft_proposal` raises.
     """
     planned = draft_proposal(shop, proposal.goal, _decided(shop, proposal, point, answer))
-    return replace(planned, revision=proposal.revision)
+    return _kept(planned, proposal)
 
 
 async def clarified_by(
@@ -70,7 +70,18 @@ async def clarified_by(
     """Return what `clarified` returns, as `planner` plans it, and what that cost; raises the same."""
     options = await asyncio.to_thread(_decided, shop, proposal, point, answer)
     proposed = await propose(shop, proposal.goal, options, planner)
-    return replace(proposed, proposal=replace(proposed.proposal, revision=proposal.revision))
+    return replace(proposed, proposal=_kept(proposed.proposal, proposal))
+
+
+def _kept(planned: Proposal, before: Proposal) -> Proposal:
+    """Return `planned` with what no planner makes: the user's own terms of the contract, and the revision."""
+    asked_for = (*planned.contract.approval_required, *before.contract.approval_required)
+    contract = replace(
+        planned.contract,
+        approval_required=tuple(dict.fromkeys(asked_for)),
+        delta_max=before.contract.delta_max,
+    )
+    return replace(planned, contract=contract, revision=before.revision)
 
 
 def _decided(shop: Workshop, proposal: Proposal, point: str, answer: str) -> ProposalOptions:
