@@ -22,7 +22,7 @@ from agents.tools.configuration import McpServer
 from agents.tools.contract import ToolError, ToolResult, ToolSpec
 from agents.tools.mcp_answers import answered, texts_of
 from agents.tools.mcp_connection import CONNECT_TIMEOUT_S, McpConnection, Unreachable, said_by
-from agents.tools.pins import Described, PinsFile
+from agents.tools.pins import Described, PinsFile, place_of
 from agents.tools.ports import NotPerformed, Tool
 
 KEY_META: Final = "maskgrad/idempotency-key"
@@ -33,11 +33,12 @@ QUIET_TIMES: Final = 10
 LONGEST_QUIET_S: Final = 60.0
 _SAID_CHARS: Final = 1_000
 """Of what a server says of a call that went wrong."""
-Standing = Literal["usable", "new", "unreachable", "gone", "changed"]
+Standing = Literal["usable", "new", "moved", "unreachable", "gone", "changed"]
 """How a tool of a server stands now.
 
 - `usable`: it is described as it is trusted, or its server was not asked yet.
 - `new`: nobody trusts it.
+- `moved`: its server is started or reached otherwise than when it was trusted; it is not even started.
 - `unreachable`: its server was not reached when it was last asked.
 - `gone`: its server does not have it any more.
 - `changed`: its server describes it otherwise than it is trusted.
@@ -80,6 +81,8 @@ class ServerTools:
     trusted: Mapping[str, Described] = field(default_factory=dict)
     listed: Mapping[str, Described] | None = None
     """As the server last described them; `None`: not asked yet."""
+    moved: bool = False
+    """Whether the server is another one of the name than that which is trusted."""
     down: str | None = None
     """Why the server could not be reached when it was last asked."""
     clock: Callable[[], float] = time.monotonic
@@ -91,7 +94,11 @@ class ServerTools:
 
     def __post_init__(self) -> None:
         """Read what is trusted; raises `InvalidToolsFile`."""
+        self._look_up()
+
+    def _look_up(self) -> None:
         self.trusted = self.pins.trusted(self.server.name)
+        self.moved = self.pins.place(self.server.name) not in (None, place_of(self.server))
 
     def tools(self) -> dict[str, Tool]:
         """Return the tools by the name that models call them by, also those that are held.
@@ -116,6 +123,8 @@ class ServerTools:
         Who comes while it is asked shares the answer. A server that was not reached is left alone for ten times as long
         as that took, a minute at the most: who waits for one that hangs does so once.
         """
+        if self.moved:
+            return  # nobody trusts what would be started
         asked = self._asked
         async with self._asking:
             begun = self.clock()
@@ -142,14 +151,16 @@ class ServerTools:
 
     def trust(self, tools: Iterable[Described]) -> None:
         """Record that the user trusts exactly these descriptions, as they were shown."""
-        self.pins.trust(self.server.name, tools)
-        self.trusted = self.pins.trusted(self.server.name)
+        self.pins.trust(self.server, tools)
+        self._look_up()
 
     def standing(self, tool: str) -> Standing:
         """Return how a tool stands, as far as the server was asked."""
         known = self.trusted.get(tool)
         if known is None:
             return "new"
+        if self.moved:
+            return "moved"
         if self.down is not None:
             return "unreachable"
         if self.listed is None:
@@ -168,6 +179,10 @@ class ServerTools:
                 return None
             case "new":
                 return f"tool {tool!r} of MCP server {name!r} is new; {trust}"
+            case "moved":
+                return (
+                    f"MCP server {name!r} is started or reached otherwise than when you trusted it; {trust}"
+                )
             case "unreachable":
                 return f"MCP server {name!r} can't be reached: {self.down}"
             case "gone":
@@ -184,6 +199,8 @@ class ServerTools:
         `OBSERVATION_UNKNOWN`: a server says of a tool that broke after its effect just what it says of one that broke
         before. `NOT_SENT` is the word that nothing happened.
         """
+        if self.moved and (moved := self.held(tool)) is not None:
+            return ToolError(error_type="ACTION_DENIED", message=moved, retryable=False)
         try:
             async with asyncio.timeout(self._reach_s):
                 # Before each call: between two of them a server may have become another one.

@@ -1,7 +1,8 @@
-"""What the user trusts of each MCP server: the description of every tool as it was shown, with its digest.
+"""What the user trusts of each MCP server: where it is, and the description of every tool as it was shown.
 
 A description is text that goes to models, so a server that changes it later could have agents do something else than
-what was approved. What models see is the description that is kept here; a server whose own differs is held.
+what was approved. What models see is the description that is kept here; a server whose own differs is held. So is one
+that is started or reached otherwise than when it was trusted: it is another server of the same name.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from agents.tools.configuration import McpServer
 from agents.tools.yaml_lines import InvalidToolsFile
 
 PINS_FILE: Final = "tools-trusted.json"
-_VERSION: Final = 1
+_VERSION: Final = 2
+_NOTHING: Final[Mapping[str, Any]] = {"tools": {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,23 @@ class Described:
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def place_of(server: McpServer) -> str:
+    """Return the SHA-256, hex, over all that says which program or address a server is and what it is given.
+
+    Of secrets the names count, never the values: a new key makes no new server.
+    """
+    told = {
+        "command": server.command,
+        "args": server.args,
+        "env": dict(server.env),
+        "env_from": dict(server.env_from),
+        "url": server.url,
+        "headers_from": dict(server.headers_from),
+    }
+    text = json.dumps(told, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class PinsFile:
     """The file of trusted descriptions in a data directory."""
@@ -59,7 +79,7 @@ class PinsFile:
         Raises `InvalidToolsFile` for a file that can't be read or whose digests do not fit what they stand beside.
         """
         found: dict[str, Described] = {}
-        for name, held in self._read().get(server, {}).items():
+        for name, held in self._read().get(server, _NOTHING)["tools"].items():
             try:
                 described = Described(
                     name=name,
@@ -75,10 +95,15 @@ class PinsFile:
             found[name] = described
         return found
 
-    def trust(self, server: str, tools: Iterable[Described]) -> None:
-        """Record `tools` as all that is trusted of `server` from now on."""
+    def place(self, server: str) -> str | None:
+        """Return where `server` was when it was trusted, as `place_of`; `None`: nothing of it is trusted."""
+        held = self._read().get(server)
+        return None if held is None else str(held["place"])
+
+    def trust(self, server: McpServer, tools: Iterable[Described]) -> None:
+        """Record `tools` as all that is trusted of `server`, where it is now, from now on."""
         servers = dict(self._read())
-        servers[server] = {
+        held = {
             tool.name: {
                 "digest": tool.digest,
                 "description": tool.description,
@@ -87,6 +112,7 @@ class PinsFile:
             }
             for tool in tools
         }
+        servers[server.name] = {"place": place_of(server), "tools": held}
         text = json.dumps({"version": _VERSION, "servers": servers}, ensure_ascii=False, indent=1)
         self.home.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
@@ -101,7 +127,12 @@ class PinsFile:
         except (OSError, ValueError) as error:
             raise self._broken("it", "该文件") from error
         servers = held.get("servers") if isinstance(held, dict) else None
-        right = isinstance(servers, dict) and all(isinstance(each, dict) for each in servers.values())
+        right = isinstance(servers, dict) and all(
+            isinstance(each, dict)
+            and isinstance(each.get("tools"), dict)
+            and isinstance(each.get("place"), str)
+            for each in servers.values()
+        )
         if not right or held.get("version") != _VERSION:
             raise self._broken("it", "该文件")
         return servers or {}

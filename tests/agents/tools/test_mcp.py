@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,22 @@ async def opened(server: McpServer, home: Path, *, trust: bool = True) -> AsyncI
 def reason(tool: Tool) -> str | None:
     assert isinstance(tool, SometimesUnavailable)
     return tool.unavailable()
+
+
+@dataclass(slots=True)
+class Asked(McpConnection):
+    """A connection to a server that is not reached, when a test says so."""
+
+    times: int = 0
+    late: asyncio.Event = field(default_factory=asyncio.Event)
+    now: float = 0.0
+    takes: float = 3.0
+
+    async def listed(self) -> tuple[Described, ...]:
+        self.times += 1
+        await self.late.wait()
+        self.now += self.takes
+        raise Unreachable("it hangs")
 
 
 async def test_a_server_over_stdio_is_used_killed_and_used_again(state: Path, tmp_path: Path) -> None:
@@ -116,7 +132,8 @@ async def test_a_call_that_never_left_says_that_nothing_happened(state: Path, tm
     async with opened(stdio(state), tmp_path) as servers:
         change = servers.tools()["t__change"]
         assert isinstance(change, EffectTool)
-    async with opened(McpServer(name="t", command="/nowhere/at-all"), tmp_path, trust=False) as servers:
+    gone = McpServer(name="t", command="/nowhere/at-all")
+    async with opened(gone, tmp_path / "elsewhere", trust=False) as servers:
         result = await servers.servers["t"].call("change", {"what": "a"}, "k1")
         assert isinstance(result, ToolError)
         assert (result.error_type, result.retryable) == ("NOT_SENT", True)
@@ -156,6 +173,44 @@ async def test_new_and_changed_descriptions_are_held_until_they_are_trusted(
         now = servers.tools()["t__look"]
         assert now.spec.purpose.startswith("Look, and send")
         assert isinstance(await now.call({"what": "x"}), ToolOk)
+
+
+@pytest.mark.parametrize(
+    "exchanged",
+    [
+        {"args": ("-c", "open('started', 'w')")},
+        {"command": "/bin/sh"},
+        {"command": None, "url": "http://127.0.0.1:9/mcp"},
+        {"env": {"PYTHONPATH": "/elsewhere"}},
+        {"env_from": {"TOKEN": "ANOTHER"}},
+        {"headers_from": {"Authorization": "ANOTHER"}},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+async def test_another_server_of_a_trusted_name_is_held_and_not_started(
+    exchanged: dict[str, Any], tmp_path: Path
+) -> None:
+    trusted = McpServer(
+        name="t", command=sys.executable, args=("-c", "pass"), env_from={"TOKEN": "FROM_HERE"}
+    )
+    look = Described(name="look", description="Look.", input_schema={"type": "object"})
+    pins = PinsFile(tmp_path)
+    pins.trust(trusted, [look])
+    assert ServerTools(trusted, pins, Asked(trusted, {})).held("look") is None
+    server = replace(trusted, **exchanged)
+    connection = Asked(server, {})
+    tools = ServerTools(server, pins, connection)
+    await tools.refresh()
+    result = await tools.call("look", {}, None)
+    assert isinstance(result, ToolError)
+    assert result.error_type == "ACTION_DENIED"
+    assert "maskgrad tools trust t" in result.message
+    assert (tools.standing("look"), connection.times) == ("moved", 0)
+    tools.trust([look])
+    assert tools.standing("look") == "usable"
+    assert ServerTools(trusted, pins, Asked(trusted, {})).standing("look") == "moved"
+    same = replace(server, side_effects={"look": "read"}, timeout_s=3.0)
+    assert ServerTools(same, pins, Asked(same, {})).standing("look") == "usable", "it is the same server"
 
 
 async def test_a_description_that_changes_while_connected_is_held_at_the_next_call(
@@ -229,22 +284,6 @@ async def test_a_secret_that_a_server_says_is_shown_to_nobody(says: str, tmp_pat
         result = await servers.servers["t"].call("look", {}, None)
     assert isinstance(result, ToolError)
     assert not any(SECRET[at : at + 6] in result.message for at in range(len(SECRET) - 5)), result.message
-
-
-@dataclass(slots=True)
-class Asked(McpConnection):
-    """A connection to a server that is not reached, when a test says so."""
-
-    times: int = 0
-    late: asyncio.Event = field(default_factory=asyncio.Event)
-    now: float = 0.0
-    takes: float = 3.0
-
-    async def listed(self) -> tuple[Described, ...]:
-        self.times += 1
-        await self.late.wait()
-        self.now += self.takes
-        raise Unreachable("it hangs")
 
 
 async def test_nobody_waits_for_a_server_that_is_not_theirs_and_who_has_to_waits_once(tmp_path: Path) -> None:
@@ -366,8 +405,9 @@ def test_a_changed_file_of_trusted_descriptions_trusts_nothing(tmp_path: Path) -
     for text in (
         "{",
         '{"version": 1}',
-        '{"version": 2, "servers": {}}',
-        '{"version": 1, "servers": {"t": {"x": 1}}}',
+        '{"version": 1, "servers": {}}',
+        '{"version": 2, "servers": {"t": {"x": 1}}}',
+        '{"version": 2, "servers": {"t": {"place": "p", "tools": {"x": 1}}}}',
     ):
         (tmp_path / PINS_FILE).write_text(text, encoding="utf-8")
         with pytest.raises(InvalidToolsFile, match="trust the servers again"):

@@ -151,11 +151,21 @@ def test_the_printed_command_trusts_what_was_shown_and_nothing_that_came_later(
     assert set(PinsFile(home).trusted("pages")) == {"change", "fail", "look"}
 
 
-def test_a_server_that_is_away_is_named_with_the_reason(home: Path, tmp_path: Path) -> None:
+def test_a_server_that_was_exchanged_is_held_until_it_is_trusted(home: Path, tmp_path: Path) -> None:
     assert trust(home, "--yes").code == 0
     said = (home / "tools.yaml").read_text(encoding="utf-8")
     gone = json.dumps(str(tmp_path / "nowhere"))
     (home / "tools.yaml").write_text(said.replace(json.dumps(sys.executable), gone), encoding="utf-8")
+    for lang, words in (("en", "otherwise than you trusted"), ("zh", "与信任时不同")):
+        listed = call("tools", "--lang", lang, home=home)
+        assert listed.code == 0
+        assert words in rows(listed)["pages__look"][1]
+        assert "maskgrad tools trust pages" in rows(listed)["pages__look"][1]
+
+
+def test_a_server_that_is_away_is_named_with_the_reason(home: Path, state: Path) -> None:
+    assert trust(home, "--yes").code == 0
+    state.unlink()  # it ends when it starts
     listed = call("tools", home=home)
     assert (listed.code, rows(listed)["pages__look"][1]) == (0, "its server can't be reached")
     assert "MCP server 'pages' can't be reached: " in listed.err

@@ -60,6 +60,12 @@ class KnownTool:
                 return pick(lang, f"held, new: {trust}", f"已搁置，新工具：{trust}")
             case "changed":
                 return pick(lang, f"held, its description changed: {trust}", f"已搁置，描述有改动：{trust}")
+            case "moved":
+                return pick(
+                    lang,
+                    f"held, its server is started or reached otherwise than you trusted: {trust}",
+                    f"已搁置，其服务器的启动方式或地址与信任时不同：{trust}",
+                )
             case "gone":
                 return pick(lang, "its server does not have it any more", "其服务器已不再提供")
             case "unreachable":
