@@ -62,9 +62,6 @@ class GateRules:
 class Pass:
     """The call may be made."""
 
-    record_diff: bool = False
-    """What it changes is recorded with it (drafts)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
@@ -111,7 +108,7 @@ def judge_call(
     asked = _asked(call, spec, rules, _complete(call, origins))
     if rules.profile == "evaluate" and spec.side_effect != "read":
         return Mock(instead_of=asked)
-    return asked or Pass(record_diff=spec.side_effect == "draft")
+    return asked or Pass()
 
 
 def names_tool(entry: str, spec: ToolSpec) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from agents.models.langchain import LangChainChat
 from agents.models.prices import Price, Prices
-from agents.models.scripted import CallTools, ScriptedChatModel
+from agents.models.scripted import CallTools, Reply, Say, ScriptedChatModel
 from agents.spec import ModelPolicy
 from graphs.contract import Criterion, PortSpec, TaskContract
 from orchestrator.core.ids import RunId
@@ -50,8 +52,8 @@ def draft() -> Proposal:
     return replace(made, grants={A1: ("search_notes", "read_note")})
 
 
-async def ran(folder: Path, *, prices: Prices) -> tuple[Stage, RunId]:
-    model = ScriptedChatModel.in_order(CallTools(calls=(("finish", FINISHED),)))
+async def ran(folder: Path, *, prices: Prices, replies: Sequence[Reply] = ()) -> tuple[Stage, RunId]:
+    model = ScriptedChatModel.in_order(*(replies or [CallTools(calls=(("finish", FINISHED),))]))
     stage = set_stage(written(folder))
     stage.shop.worker_for = None
     stage.shop.chat_for = lambda _: LangChainChat(model, "own:big", prices=prices)
@@ -110,3 +112,12 @@ def test_a_file_that_cannot_be_read_teaches_nothing(tmp_path: Path) -> None:
     found = estimated(settings, draft())
     assert found is not None
     assert found.expected.input == 9_756
+
+
+async def test_a_run_with_a_model_that_ignores_native_tools_is_completed_in_words(tmp_path: Path) -> None:
+    """As a small model behind llama.cpp does: `tools` are taken, and nothing but text comes back."""
+    finish = json.dumps({"tool": "finish", "arguments": FINISHED})
+    replies = (Say(text="It keeps many rows."), Say(text=f"Here it is: {finish}"))
+    stage, run = await ran(tmp_path, prices=Prices(), replies=replies)
+    assert stage.state(run).status == "completed"
+    assert stage.state(run).spent.calls == 2

@@ -53,14 +53,14 @@ def test_reading_passes_where_it_is_granted() -> None:
 
 
 def test_a_draft_passes_and_its_diff_is_recorded() -> None:
-    assert judged("write_draft", {"path": "out.md", "text": "my own words"}) == Pass(record_diff=True)
+    assert judged("write_draft", {"path": "out.md", "text": "my own words"}) == Pass()
 
 
 @pytest.mark.parametrize("path", ["summary.md", "report.v2.txt", "run.py", "notes", "数据.csv"])
 def test_the_name_of_a_file_is_no_address_that_nobody_gave(path: str) -> None:
     text = "My own words, drawn from storage.md."
     read = ("storage.md holds rows",)
-    assert judged("write_draft", {"path": path, "text": text}, untrusted=read) == Pass(record_diff=True)
+    assert judged("write_draft", {"path": path, "text": text}, untrusted=read) == Pass()
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,6 @@ def test_nothing_passes_that_is_not_granted_or_changes_more_than_a_draft(
     if isinstance(decision, Pass):
         assert tool in rules.granted
         assert TOOLS[tool].side_effect in ("read", "draft")
-        assert decision.record_diff == (TOOLS[tool].side_effect == "draft")
         assert not any(
             names_tool(entry, TOOLS[tool]) for entry in (*rules.forbidden, *rules.approval_required)
         )
