@@ -122,6 +122,7 @@ class Workshop:
     chats: ChatModels | None = None
     """Opens chat models by name, for planners; `None`: none can be opened."""
     extra_tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools from Python by name, beside those of `toolbox`, granted and judged as those are."""
     fact_sources: Callable[[Path], tuple[FactSource, ...]] = field(default=_documents)
     verifier: Verifier | None = None
     """Overrides the check stage; `None`: the standard one over `fact_sources`."""
