@@ -29,6 +29,7 @@ from agents.tools.ports import NotPerformed
 from benchmarks.engine.loads import Load
 from benchmarks.engine.notes import Notes
 from benchmarks.engine.ours import proposal_of
+from graphs.contract import Lang
 from graphs.plan import NodeId
 from orchestrator.core.approvals import APPROVAL_TTL_S
 from orchestrator.core.events import (
@@ -204,7 +205,8 @@ class _Pay:
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         raise AssertionError(f"an effect is performed: {arguments}")
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
+        del lang
         return str(arguments)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
@@ -253,7 +255,7 @@ class _Forger:
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(f"{kind} {node}\n")
 
-        calls = EffectCalls(key, "work.1.0", self._ledger(words, kind))
+        calls = EffectCalls(key, "work.1.0", self._ledger(words, kind), "en")
         call = ToolCall(tool=tool.name, arguments=arguments)
         try:
             await calls.make(_Pay(tool, done), call, 0, digest, ASKED, _at_once)

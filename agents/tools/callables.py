@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
@@ -18,8 +17,10 @@ from typing import Any, Final, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from agents.tools.contract import RepeatRule, SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.diffs import call_preview
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
+from graphs.contract import Lang
 
 KEY_PARAMETER: Final = "idempotency_key"
 """A parameter of this name is no argument of the tool: the broker's key is given for it."""
@@ -138,9 +139,9 @@ class EffectFunctionTool(FunctionTool):
         message = f"{self.spec.name} changes something: it is performed under a key, never called"
         return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return the call as it would be made; what the function makes of it is not known."""
-        return f"{self.spec.name} with\n{json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)}"
+        return call_preview(self.spec.name, arguments, lang)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Call the function, with the key if it takes one."""

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from difflib import unified_diff
-from typing import Final
+from typing import Any, Final
+
+from graphs.contract import Lang
 
 LONGEST_DIFF: Final = 20_000
 """Characters that are shown; more is counted, and a person who has to read on opens the file."""
 
 
-def diff_of(old: str | None, new: str | None, path: str) -> str:
+def diff_of(old: str | None, new: str | None, path: str, lang: Lang = "en") -> str:
     """Return the change from `old` to `new` as a unified diff; `None` is a file that is not there.
 
     Control and direction characters are shown by their code point: text that is shown in another order than it is
     written would be approved as what it is not.
     """
-    before, after = _lines(old), _lines(new)
+    before, after = _lines(old, lang), _lines(new, lang)
     names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
     text = "\n".join(unified_diff(before, after, *names, lineterm=""))
     if not text:
-        return f"{path}: no line changes" if (old is None) == (new is None) else f"{path}: an empty file"
+        same = (old is None) == (new is None)
+        if lang == "zh":
+            return f"{path}：没有改动任何行" if same else f"{path}：空文件"
+        return f"{path}: no line changes" if same else f"{path}: an empty file"
     if len(text) <= LONGEST_DIFF:
         return text
     left = text.count("\n", LONGEST_DIFF) + 1
-    return f"{text[:LONGEST_DIFF]}\n… {left} more lines of the change are not shown"
+    rest = {"en": f"… {left} more lines of the change are not shown", "zh": f"……改动另有 {left} 行未显示"}
+    return f"{text[:LONGEST_DIFF]}\n{rest[lang]}"
+
+
+def call_preview(name: str, arguments: Mapping[str, Any], lang: Lang) -> str:
+    """Return a call as it would be made, for a tool of which nobody knows what it makes of it.
+
+    >>> print(call_preview("send", {"to": "bob"}, "en"))
+    send with
+    {
+     "to": "bob"
+    }
+    """
+    told = json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)
+    return f"{name} with\n{told}" if lang == "en" else f"{name}，参数为\n{told}"
 
 
 def visible(line: str) -> str:
@@ -54,11 +75,11 @@ _FILLERS: Final = re.compile(
 """Letters, marks and signs that are shown as nothing."""
 
 
-def _lines(text: str | None) -> list[str]:
+def _lines(text: str | None, lang: Lang) -> list[str]:
     if not text:
         return []
     lines = [visible(line) for line in text.split("\n")]
     if lines[-1] == "":
         return lines[:-1]
-    lines[-1] += "<no line end>"
+    lines[-1] += {"en": "<no line end>", "zh": "<末尾无换行>"}[lang]
     return lines

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.tools.contract import SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
+from agents.tools.diffs import call_preview
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
+from graphs.contract import Lang
 
 if TYPE_CHECKING:  # whoever has one has imported it
     from langchain_core.tools import BaseTool
@@ -98,9 +100,9 @@ class EffectLangChainTool(LangChainTool):
         message = f"{self.spec.name} may change something: it is performed under a key, never called"
         return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return the call as it would be made; what the tool makes of it is not known."""
-        return f"{self.spec.name} with\n{json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)}"
+        return call_preview(self.spec.name, arguments, lang)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Invoke it; LangChain has no way to hand the key over."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
@@ -20,10 +19,12 @@ from typing import Any, Final, Literal, assert_never
 from agents.models.failures import hidden
 from agents.tools.configuration import McpServer
 from agents.tools.contract import ToolError, ToolResult, ToolSpec
+from agents.tools.diffs import call_preview
 from agents.tools.mcp_answers import answered, texts_of
 from agents.tools.mcp_connection import CONNECT_TIMEOUT_S, McpConnection, Unreachable, said_by
 from agents.tools.pins import Described, PinsFile, place_of
 from agents.tools.ports import NotPerformed, Tool
+from graphs.contract import Lang
 
 KEY_META: Final = "maskgrad/idempotency-key"
 """In the metadata of a call that changes something: a server may use it to perform the call once."""
@@ -329,10 +330,13 @@ class McpEffectTool:
         message = f"{self.spec.name} may change something: it is performed under a key, never called"
         return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return the call as it would be sent; what the server makes of it is not known."""
-        told = json.dumps(dict(arguments), ensure_ascii=True, indent=1, sort_keys=True)
-        return f"{self.spec.scope}: {self.name} with\n{told}"
+        server = {
+            "en": f"MCP server {self.tools.server.name!r}: ",
+            "zh": f"MCP 服务器 {self.tools.server.name!r}：",
+        }
+        return call_preview(server[lang] + self.name, arguments, lang)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Call it, with `key` in the metadata."""

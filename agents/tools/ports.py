@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agents.tools.contract import ToolResult, ToolSpec
+from graphs.contract import Lang
 
 
 class Tool(Protocol):
@@ -35,8 +36,11 @@ class EffectTool(Tool, Protocol):
     `outcome_of`; it never performs a call of `repeat="never"` again while the answer is `None`.
     """
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
-        """Say what the call would change, for whoever approves it: a diff where there is one. Changes nothing."""
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
+        """Say what the call would change, for whoever approves it: a diff where there is one. Changes nothing.
+
+        `lang` is the language of whoever reads it.
+        """
         ...
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:

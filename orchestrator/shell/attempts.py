@@ -260,6 +260,7 @@ class AttemptRunner:
         node, limits = job.state.node(job.key.node), proposal.contract.limits
         return RecordingBroker(
             key=job.key,
+            lang=proposal.goal.lang,
             step=step,
             agent=order.agent,
             gate=call_gate(proposal, order, tools, trusted_texts(job.state), self._allowed_hosts),

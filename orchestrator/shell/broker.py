@@ -25,7 +25,7 @@ from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult, ToolS
 from agents.tools.gate import Ask, Deny, Mock, Pass
 from agents.tools.ports import EffectTool, Tool, VersionedTool
 from agents.tools.previews import bounded
-from graphs.contract import Limits
+from graphs.contract import Lang, Limits
 from orchestrator.core.approvals import CommittedCall, Standing
 from orchestrator.core.events import CallReturned
 from orchestrator.core.ids import ArtefactId
@@ -80,6 +80,7 @@ class RecordingBroker:
         ledger: CallLedger,
         spending: Spending,
         cache: ResultCache,
+        lang: Lang,
     ) -> None:
         self._key = key
         self._step = step
@@ -91,7 +92,7 @@ class RecordingBroker:
         self._ledger = ledger
         self._spending = spending
         self._cache = cache
-        self._effects = EffectCalls(key, step, ledger)
+        self._effects = EffectCalls(key, step, ledger, lang)
         self._index = 0
         self._seen: Counter[str] = Counter()
 
@@ -170,7 +171,7 @@ class RecordingBroker:
             tool if isinstance(tool, EffectTool) else ReadAsEffect(tool) if tool is not None else Gone(before)
         )
         started = self._spending.now()
-        done = await EffectCalls(self._key, before.step, self._ledger).settle(
+        done = await EffectCalls(self._key, before.step, self._ledger, self._effects.lang).settle(
             effect, before, self._within(effect.spec), resumed=resumed
         )
         if not done.key:

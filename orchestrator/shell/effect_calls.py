@@ -29,6 +29,7 @@ from agents.tools.contract import (
 )
 from agents.tools.gate import Ask
 from agents.tools.ports import EffectTool, NotPerformed, Tool
+from graphs.contract import Lang
 from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
 from orchestrator.core.events import CallCommitted
 from orchestrator.core.ids import ArtefactId, RequestId
@@ -69,6 +70,8 @@ class EffectCalls:
     key: AttemptKey
     step: str
     ledger: CallLedger
+    lang: Lang
+    """Of whoever reads what a call would change."""
 
     async def make(
         self, tool: EffectTool, call: ToolCall, index: int, digest: str, asked: Ask | None, perform: Perform
@@ -326,13 +329,14 @@ class _Place:
         shown: list[str] = []
 
         async def look() -> ToolResult:
-            shown.append(await self.tool.preview(self.call.arguments))
+            shown.append(await self.tool.preview(self.call.arguments, self.calls.lang))
             return ToolOk(summary="", data=None, source=self.call.tool)
 
         result = await self.perform(look)
-        return (
-            shown[0] if shown else f"(no preview: {result.message if isinstance(result, ToolError) else ''})"
-        )
+        if shown:
+            return shown[0]
+        why = result.message if isinstance(result, ToolError) else ""
+        return {"en": f"(no preview: {why})", "zh": f"（无法预览：{why}）"}[self.calls.lang]
 
     def _stands(self, wanted: Word = "approve") -> Standing:
         return self.calls.stands(self.call.tool, self.digest, wanted)
@@ -364,9 +368,9 @@ class ReadAsEffect:
         """Read."""
         return await self.tool.call(arguments)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return nothing: it changes nothing."""
-        del arguments
+        del arguments, lang
         return ""
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
@@ -404,9 +408,9 @@ class Gone:
         """Say that it is gone."""
         return await self.perform(arguments, "")
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return nothing: nobody knows any more what it would change."""
-        del arguments
+        del arguments, lang
         return ""
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:

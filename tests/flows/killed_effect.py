@@ -21,6 +21,7 @@ from agents.results import WorkResult
 from agents.tools.contract import ToolCall, ToolOk, ToolResult, ToolSpec
 from agents.tools.ports import NotPerformed
 from agents.workers.ports import WorkOrder
+from graphs.contract import Lang
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.store.ports import RunStore
@@ -44,7 +45,8 @@ class Post:
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         raise AssertionError(f"an effect is performed: {arguments}")
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
+        del lang
         return str(arguments["to"])
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agents.tools.contract import ToolOk, ToolResult, ToolSpec
 from agents.tools.ports import NotPerformed
+from graphs.contract import Lang
 
 SEND = ToolSpec(
     name="send",
@@ -53,7 +54,8 @@ class SendTool:
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         raise AssertionError(f"an effect is performed, not called: {arguments}")
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
+        del lang
         return f"a letter to {arguments['to']}"
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:

@@ -68,6 +68,7 @@ class Rig:
         spending = self.spending or Spending(self.clock)
         return RecordingBroker(
             key=KEY,
+            lang="en",
             step=step,
             agent=who or agent("A1", {DATABASES: 90}),
             gate=CallGate(GateRules(granted=frozenset(self.granted))),

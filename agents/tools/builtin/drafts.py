@@ -23,6 +23,7 @@ from agents.tools.paths import PathGate, PathRefused, of_system, open_in
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
 from agents.tools.undo import UNDO_FOLDER, UndoJournal, Write, digest_of_bytes
+from graphs.contract import Lang
 
 LONGEST_DRAFT: Final = 1_000_000
 """Characters of one draft."""
@@ -277,9 +278,9 @@ class WriteTool:
         del arguments
         return _no_key(self.spec)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return the change as a unified diff, or why it would be refused."""
-        return await asyncio.to_thread(self._preview, arguments)
+        return await asyncio.to_thread(self._preview, arguments, lang)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Write the file, once for `key`."""
@@ -300,13 +301,15 @@ class WriteTool:
         lacking = isinstance(found, ToolError) and found.error_type == "NOT_FOUND"
         return NotPerformed() if lacking else None if isinstance(found, ToolError) else found
 
-    def _preview(self, arguments: Mapping[str, Any]) -> str:
+    def _preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         path, content = str(arguments["path"]), str(arguments["content"])
         current = _content(self.drafts.gate, path)
         if isinstance(current, Refused):
-            return f"refused: {current.message}"
+            return _refused(path, current.reason, current.message, lang)
         problem = _conflict(path, digest_of_bytes(current), arguments.get("replaces"))
-        return f"refused: {problem.message}" if problem is not None else _diff(current, content, path)
+        if problem is not None:
+            return _refused(path, problem.error_type, problem.message, lang)
+        return _diff(current, content, path, lang)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,9 +324,9 @@ class UndoTool:
         del arguments
         return _no_key(self.spec)
 
-    async def preview(self, arguments: Mapping[str, Any]) -> str:
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
         """Return what undoing would change as a unified diff."""
-        return await asyncio.to_thread(self._preview, str(arguments["undo"]))
+        return await asyncio.to_thread(self._preview, str(arguments["undo"]), lang)
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Undo the write; a second time it finds it undone."""
@@ -347,15 +350,15 @@ class UndoTool:
             )
         return self.drafts.undo(found)
 
-    def _preview(self, write: str) -> str:
+    def _preview(self, write: str, lang: Lang) -> str:
         found = self.drafts.record(write)
         if found is None:
-            return f"refused: no write {write!r:.40} is recorded"
+            return _refused(write, "NOT_FOUND", f"no write {write!r:.40} is recorded", lang)
         current = _content(self.drafts.gate, found.path)
         if isinstance(current, Refused):
-            return f"refused: {current.message}"
+            return _refused(found.path, current.reason, current.message, lang)
         old = self.drafts.old_text(found)
-        return _diff(current, None if old is None else text_of(old) or "", found.path)
+        return _diff(current, None if old is None else text_of(old) or "", found.path, lang)
 
 
 def draft_tools(
@@ -418,13 +421,35 @@ def _content(gate: PathGate, path: str) -> bytes | Refused | None:
         return opened.read()
 
 
-def _diff(current: bytes | None, wanted: str | None, path: str) -> str:
+def _diff(current: bytes | None, wanted: str | None, path: str, lang: Lang) -> str:
     if current is None:
-        return diff_of(None, wanted, path)
+        return diff_of(None, wanted, path, lang)
     text = text_of(current)
     if text is None:
-        return f"{path}: {len(current)} bytes that are no text are replaced\n" + diff_of(None, wanted, path)
-    return diff_of(text, wanted, path)
+        size = len(current)
+        replaced = {
+            "en": f"{path}: {size} bytes that are no text are replaced",
+            "zh": f"{path}：将替换 {size} 字节的非文本内容",
+        }
+        return f"{replaced[lang]}\n{diff_of(None, wanted, path, lang)}"
+    return diff_of(text, wanted, path, lang)
+
+
+def _refused(what: str, code: str, message: str, lang: Lang) -> str:
+    """Say in a preview that the tool would refuse, and why; in Chinese by the code, for messages are for models."""
+    return f"refused: {message}" if lang == "en" else f"会被拒绝：{shown(what)}，{_WHY_ZH[code]}（{code}）"
+
+
+_WHY_ZH: Final[Mapping[str, str]] = {
+    "INVALID_PATH": "不是可接受的路径",
+    "ACCESS_DENIED": "超出允许的文件夹",
+    "NOT_FOUND": "不存在",
+    "NOT_A_FILE": "不是普通文件",
+    "AMBIGUOUS": "那里有两个看起来相同的名称",
+    "UNREADABLE": "系统拒绝打开",
+    "EXISTS": "已经存在",
+    "CONFLICT": "此后已被改动",
+}
 
 
 def _tried(path: str, act: Any) -> Any:

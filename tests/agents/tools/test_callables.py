@@ -113,7 +113,8 @@ def test_a_function_that_changes_something_is_performed_under_its_key() -> None:
     assert "idempotency_key" not in send.spec.input_schema["properties"]
     assert isinstance(call(send, to="a"), ToolError)
     assert isinstance(asyncio.run(send.outcome_of({"to": "a"}, "k")), NotPerformed)
-    assert '"to": "a"' in asyncio.run(send.preview({"to": "a"}))
+    assert asyncio.run(send.preview({"to": "a"}, "en")) == 'send with\n{\n "to": "a"\n}'
+    assert asyncio.run(send.preview({"to": "a"}, "zh")) == 'send，参数为\n{\n "to": "a"\n}'
     assert done == {}
     assert isinstance(asyncio.run(send.perform({"to": "a"}, "k")), ToolOk)
     assert done == {"k": "a"}

@@ -103,7 +103,8 @@ async def test_what_may_have_happened_is_never_called_retryable(state: Path, tmp
             "its own hint is not believed"
         )
         assert isinstance(await change.call({"what": "a"}), ToolError)
-        assert "change with" in await change.preview({"what": "a"})
+        assert (await change.preview({"what": "a"}, "en")).startswith("MCP server 't': change with\n")
+        assert (await change.preview({"what": "a"}, "zh")).startswith("MCP 服务器 't'：change，参数为\n")
         done = await change.perform({"what": "a"}, "k1")
         assert isinstance(done, ToolOk)
         lost = await change.perform({"what": "die"}, "k2")

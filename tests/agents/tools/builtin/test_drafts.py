@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.json_schema import schema_problems
+from agents.tools.builtin import drafts
 from agents.tools.builtin.drafts import UndoTool, WriteTool, draft_tools
 from agents.tools.builtin.files import ReadFile
 from agents.tools.contract import ToolError, ToolOk
+from agents.tools.names import RefusalReason
 from agents.tools.ports import EffectTool, NotPerformed
 from agents.tools.undo import UNDO_FOLDER
 
@@ -126,19 +129,47 @@ def test_nothing_is_written_outside_the_drafts(tools: Tools, tmp_path: Path, pat
 
 
 def test_a_preview_shows_the_change_and_makes_none(tools: Tools) -> None:
-    new = asyncio.run(tools.write.preview({"path": "sub/a.md", "content": "one\ntwo\n"}))
+    new = asyncio.run(tools.write.preview({"path": "sub/a.md", "content": "one\ntwo\n"}, "en"))
     assert new.splitlines()[:2] == ["--- /dev/null", "+++ b/sub/a.md"]
     assert "+two" in new
     assert tools.files() == {}
     assert not (tools.folder / "sub").exists()
     tools.ok(tools.write, "k", path="a.md", content="one\ntwo\n")
     arguments = {"path": "a.md", "content": "one\nthr\u202eee\n", "replaces": sha("one\ntwo\n")}
-    changed = asyncio.run(tools.overwrite.preview(arguments))
+    changed = asyncio.run(tools.overwrite.preview(arguments, "en"))
     assert changed.splitlines()[-2:] == ["-two", "+thr<U+202E>ee"]
     assert tools.files() == {"a.md": "one\ntwo\n"}
-    refused = asyncio.run(tools.overwrite.preview({**arguments, "replaces": sha("x")}))
+    refused = asyncio.run(tools.overwrite.preview({**arguments, "replaces": sha("x")}, "en"))
     assert refused.startswith("refused: ")
     assert sha("one\ntwo\n") in refused
+
+
+def test_previews_are_in_the_language_of_who_reads_them(tools: Tools) -> None:
+    tools.ok(tools.write, "k", path="是.md", content="一")
+    (tools.folder / "旧").write_bytes(b"\xff\xfe\x00")
+    old = hashlib.sha256(b"\xff\xfe\x00").hexdigest()
+    cases: list[tuple[WriteTool | UndoTool, dict[str, str]]] = [
+        (tools.write, {"path": "是.md", "content": "x"}),
+        (tools.write, {"path": "../是", "content": "x"}),
+        (tools.overwrite, {"path": "无", "content": "x", "replaces": sha("x")}),
+        (tools.overwrite, {"path": "是.md", "content": "x", "replaces": sha("x")}),
+        (tools.overwrite, {"path": "是.md", "content": "一", "replaces": sha("一")}),
+        (tools.overwrite, {"path": "旧", "content": "一", "replaces": old}),
+        (tools.undo, {"undo": "0" * 24}),
+        (tools.write, {"path": "空", "content": ""}),
+        (tools.write, {"path": "长", "content": "一\n" * 30_000}),
+    ]
+    for tool, arguments in cases:
+        zh, en = (asyncio.run(tool.preview(arguments, lang)) for lang in ("zh", "en"))
+        # Codes, paths and the signs of a diff are the same in both; other English words are none of the Chinese text.
+        words = re.findall(r"[a-z]{4,}", zh.replace("/dev/null", "").replace(".md", ""))
+        assert words == [], zh
+        assert re.findall(r"[a-z]{4,}", en), en
+        assert not re.search(r"[\u4e00-\u9fff]", re.sub("[是无旧空长一]", "", en)), en
+
+
+def test_every_reason_for_a_refusal_has_words_in_both_languages() -> None:
+    assert {*get_args(RefusalReason), "EXISTS", "CONFLICT"} == set(drafts._WHY_ZH)
 
 
 @pytest.mark.parametrize("stop", ["begin", "exchange", "finish"])
