@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from agents.tools.contract import SideEffectClass
+from agents.tools.contract import HeldCall, SideEffectClass
 from graphs.plan import NodeId
 from orchestrator.core.ids import ArtefactId, RequestId, RunId
 
@@ -66,11 +66,21 @@ class CommittedCall:
     """`None`: nobody knows what came of it."""
     failed: bool = False
     """Whether it certainly did nothing."""
+    approved: bool = False
+    """Whether it was committed on a person's word."""
 
     @property
     def unsettled(self) -> bool:
         """Whether nobody knows what came of it."""
         return self.result is None and not self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedCall:
+    """A call that a person refused."""
+
+    node: NodeId
+    call: HeldCall
 
 
 Standing = Literal["good", "refused", "used", "expired", "foreign", "changed", "none"]

@@ -16,6 +16,7 @@ from agents.spec import AgentId, ModelPolicy
 from agents.tools.contract import Profile
 from graphs.plan import NodeId, natural_key, plan_sha256
 from masks.vector import new_mask
+from orchestrator.core.effects import EffectOutcome, effects_of, outcomes_by_call
 from orchestrator.core.events import (
     AttemptStarted,
     Backtracked,
@@ -106,6 +107,19 @@ class ModelDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallDifference:
+    """A call with an effect that did not come to the same in both runs."""
+
+    node: NodeId
+    tool: str
+    arguments: str
+    """As canonical JSON."""
+    first: tuple[EffectOutcome, ...]
+    """What came of it in the first run; none: it was not proposed there, or it was only pretended."""
+    second: tuple[EffectOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
     """What came of one sub-task in one run."""
 
@@ -177,6 +191,8 @@ class Comparison:
     """By agent, then domain, then threshold; none where a run has no proposal."""
     model_differences: tuple[ModelDifference, ...]
     """By agent; none where a run has no proposal."""
+    call_differences: tuple[CallDifference, ...]
+    """Calls that were to change something: by sub-task, tool and arguments."""
     first_difference: FirstDifference | None
     """`None`: both decided the same about every sub-task."""
     nodes: tuple[NodeComparison, ...]
@@ -196,6 +212,7 @@ class Comparison:
             and self.outcome_equal
             and self.first.result == self.second.result
             and self.backtracks_equal
+            and not self.call_differences
             and not any(node.differs for node in self.nodes)
         )
 
@@ -229,6 +246,7 @@ def compare_runs(
         same=_same_start(one, other),
         mask_differences=_mask_differences(one.state.proposal, other.state.proposal),
         model_differences=_model_differences(one.state.proposal, other.state.proposal),
+        call_differences=_call_differences(one.state, other.state),
         first_difference=_first_difference(one, other),
         nodes=_nodes(one, other),
         outcome_equal=_outcome(facts[0]) == _outcome(facts[1]),
@@ -325,6 +343,17 @@ def _model_differences(one: Proposal | None, other: Proposal | None) -> tuple[Mo
         ModelDifference(agent=agent, first=left.get(agent), second=right.get(agent))
         for agent in sorted(left.keys() | right.keys(), key=natural_key)
         if left.get(agent) != right.get(agent)
+    )
+
+
+def _call_differences(one: RunState, other: RunState) -> tuple[CallDifference, ...]:
+    left, right = (outcomes_by_call(effects_of(state)) for state in (one, other))
+    return tuple(
+        CallDifference(
+            node=key[0], tool=key[1], arguments=key[2], first=left.get(key, ()), second=right.get(key, ())
+        )
+        for key in sorted(left.keys() | right.keys(), key=lambda key: (natural_key(key[0]), key[1:]))
+        if left.get(key) != right.get(key)
     )
 
 

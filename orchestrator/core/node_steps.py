@@ -11,7 +11,7 @@ from typing import Final
 from rpds import HashTrieMap
 
 from graphs.plan import NodeId
-from orchestrator.core.approvals import CallWord, CommittedCall
+from orchestrator.core.approvals import CallWord, CommittedCall, RefusedCall
 from orchestrator.core.blockage import BlockageClass
 from orchestrator.core.changing import changed
 from orchestrator.core.events import (
@@ -135,6 +135,7 @@ def committed(state: RunState, body: CallCommitted) -> RunState:
         index=body.index,
         arguments=body.arguments,
         arguments_digest=body.arguments_digest,
+        approved=body.approval is not None,
     )
     return with_node(state, changed(node, words=words, committed=node.committed.insert(body.key, call)))
 
@@ -295,7 +296,10 @@ def answered(state: RunState, body: RequestAnswered) -> RunState:
     status = state.status
     if status == "suspended":
         status = "paused" if state.paused else "running"
-    state = changed(state, requests=state.requests.remove(body.request), status=status)
+    refusals = state.refused
+    if request.call is not None and body.answer.choice == "refuse":
+        refusals = (*refusals, RefusedCall(node=node.id, call=request.call))
+    state = changed(state, requests=state.requests.remove(body.request), status=status, refused=refusals)
     # The answer grants one repair beyond the limit: without it a person's own choice could not be carried out.
     answered = changed(
         node,

@@ -17,7 +17,7 @@ from agents.spec import AgentId, AgentSpec
 from agents.tools.contract import HeldCall
 from graphs.plan import NodeId, PlanIndex
 from masks.leaks.provenance import Leak
-from orchestrator.core.approvals import CallWord, CommittedCall
+from orchestrator.core.approvals import CallWord, CommittedCall, RefusedCall
 from orchestrator.core.blockage import Blockage, Failure
 from orchestrator.core.claims import Level, Verification
 from orchestrator.core.events import RunCreated, RunOutcome, SkipReason
@@ -197,6 +197,8 @@ class RunState:
     requests: HashTrieMap[RequestId, Request] = field(default_factory=HashTrieMap)
     """Open ones."""
     requests_opened: int = 0
+    refused: tuple[RefusedCall, ...] = ()
+    """Calls that persons refused, in order, over all generations."""
     spent: Spent = field(default_factory=lambda: Spent())
     """By all model calls of the run."""
     remembered: HashTrieSet[str] = field(default_factory=HashTrieSet)

@@ -8,6 +8,7 @@ from agents.results import WorkOutput
 from graphs.plan import NodeId
 from masks.leaks.provenance import Leak
 from orchestrator.core.acceptor import Gap, missing_from
+from orchestrator.core.effects import effects_of
 from orchestrator.core.events import RunEnded, RunOutcome
 from orchestrator.core.ids import ArtefactId
 from orchestrator.core.report import (
@@ -45,7 +46,13 @@ class Delivery:
         gaps = tuple(gap.text(lang) for gap in missing)
         outcome = _outcome(state, terminals, core_missing=any(gap.core for gap in missing))
         facts = run_facts(
-            state.run, state.proposal, state.sha256, outcome, gaps=gaps, stopped=state.limit_hit
+            state.run,
+            state.proposal,
+            state.sha256,
+            outcome,
+            gaps=gaps,
+            changes=effects_of(state),
+            stopped=state.limit_hit,
         )
         report = assemble_report(facts, terminals, _leaks(state))
         return RunEnded(

@@ -13,7 +13,7 @@ from orchestrator.core.report.contents import (
 )
 from orchestrator.core.report.digest import result_digest
 from orchestrator.core.report.markdown import render_markdown
-from orchestrator.core.report.wording import confidence_words, verdict_words
+from orchestrator.core.report.wording import confidence_words, effect_words, verdict_words
 
 __all__ = [
     "REPORT",
@@ -27,6 +27,7 @@ __all__ = [
     "TerminalOutput",
     "assemble_report",
     "confidence_words",
+    "effect_words",
     "render_markdown",
     "report_json",
     "result_digest",

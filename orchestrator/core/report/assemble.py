@@ -14,6 +14,7 @@ from graphs.contract import Lang
 from graphs.plan import NodeId, natural_key
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import ClaimVerdict, Verification, verdict_weight
+from orchestrator.core.effects import EffectCall
 from orchestrator.core.events import RunOutcome
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal, Sha256
@@ -60,6 +61,7 @@ class RunFacts:
     objective: str
     """The title where no terminal output begins with one: the goal in the user's words."""
     gaps: tuple[str, ...] = ()
+    changes: tuple[EffectCall, ...] = ()
     stopped: bool = False
 
 
@@ -70,6 +72,7 @@ def run_facts(
     outcome: RunOutcome,
     *,
     gaps: tuple[str, ...] = (),
+    changes: tuple[EffectCall, ...] = (),
     stopped: bool = False,
 ) -> RunFacts:
     """Return the facts of a run under an approved `proposal` with hash `sha256`."""
@@ -81,6 +84,7 @@ def run_facts(
         lang=proposal.goal.lang,
         objective=_title_of(proposal.goal.text),
         gaps=gaps,
+        changes=changes,
         stopped=stopped,
     )
 
@@ -120,6 +124,7 @@ def assemble_report(
         not_traced=tuple(citation.number for citation in citations if not citation.traced),
         unknown_anchors=_unknown_anchors((body, *fields.values()), numbers),
         gaps=facts.gaps,
+        changes=facts.changes,
         stopped=facts.stopped,
         fields=fields,
     )

@@ -14,6 +14,7 @@ from graphs.contract import Lang
 from graphs.plan import NodeId
 from masks.leaks.provenance import Leak
 from orchestrator.core.claims import CheckOutcome, Confidence, Level, Verdict
+from orchestrator.core.effects import EffectCall
 from orchestrator.core.events import RunOutcome
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Sha256
@@ -127,6 +128,8 @@ class DeliveredReport:
     """Anchors of the text that point at no claim: never shown as citations."""
     gaps: tuple[str, ...] = ()
     """What of the contract is missing."""
+    changes: tuple[EffectCall, ...] = ()
+    """Calls that were to change something, by sub-task, and what came of them; also those that a person refused."""
     stopped: bool = False
     """Whether a limit ended the run early."""
     fields: Mapping[str, str] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from agents.evidence import LeakMark
 from agents.results import ClosedDomain, OpenQuestion
 from graphs.contract import Lang
 from masks.bands import format_mask_value
+from orchestrator.core.effects import CHANGED
 from orchestrator.core.report.body import is_exact_quote, render_text
 from orchestrator.core.report.contents import (
     Citation,
@@ -20,7 +21,7 @@ from orchestrator.core.report.contents import (
     ReportedConflict,
 )
 from orchestrator.core.report.escaping import inert, inert_lines, inert_part, without_bar_escapes
-from orchestrator.core.report.wording import WORDS, confidence_words, verdict_words
+from orchestrator.core.report.wording import WORDS, confidence_words, effect_words, verdict_words
 from orchestrator.core.same_question import same_question
 
 DomainNames = Mapping[str, str]
@@ -33,7 +34,7 @@ _OPEN_HEADS = {f"## {words.open_questions}" for words in WORDS.values()}
 
 
 def render_markdown(report: DeliveredReport, lang: Lang, *, domain_names: DomainNames | None = None) -> str:
-    """Return `report` as Markdown: text, open questions, conflicts, gaps, leaks, evidence, checks.
+    """Return `report` as Markdown: text, open questions, conflicts, gaps, changes, leaks, evidence, checks.
 
     Headings and connecting words are in `lang`, the text stays as delivered. Citations are numbers in brackets; a claim
     that carries leaks has a footnote each, `[^L1]`. Open questions and conflicts that the text itself shows in full are
@@ -47,6 +48,7 @@ def render_markdown(report: DeliveredReport, lang: Lang, *, domain_names: Domain
         page.open_questions(),
         page.conflicts(),
         page.gaps(),
+        page.changes(),
         page.leaks(),
         page.evidence(),
         page.checks(),
@@ -111,6 +113,14 @@ class _Page:
 
     def gaps(self) -> str:
         return self._section(self._words.gaps, [f"- {inert(gap)}" for gap in self._report.gaps])
+
+    def changes(self) -> str:
+        rows = [
+            f"- {inert(effect_words(call, self._lang))} ({inert_part(call.node)})"
+            for call in self._report.changes
+            if call.outcome in CHANGED
+        ]
+        return self._section(self._words.changes, rows)
 
     def leaks(self) -> str:
         rows = [self._leak_row(row) for row in self._report.leaks]

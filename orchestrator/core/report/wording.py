@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
+
+from pydantic import JsonValue
 
 from agents.results import ClosedBy, OpenReason, WorkMode
 from graphs.contract import Lang
@@ -19,6 +22,7 @@ from orchestrator.core.claims import (
     Verdict,
     Verified,
 )
+from orchestrator.core.effects import EffectCall, EffectOutcome
 from orchestrator.core.events import RunOutcome
 
 
@@ -29,6 +33,10 @@ class Words:
     open_questions: str
     conflicts: str
     gaps: str
+    changes: str
+    changed: Mapping[EffectOutcome, str]
+    """What came of a call that was to change something; those that changed nothing are not shown."""
+    approved: str
     leaks: str
     no_leaks: str
     evidence: str
@@ -74,6 +82,15 @@ WORDS: Final[Mapping[Lang, Words]] = {
         open_questions="Open questions",
         conflicts="Where the sources disagree",
         gaps="Missing",
+        changes="What was changed",
+        changed={
+            "made": "made",
+            "unknown": "begun; nobody knows whether it happened",
+            "nothing": "failed, nothing happened",
+            "refused": "refused by you, not made",
+            "held": "waits for your word",
+        },
+        approved="approved by you",
         leaks="Knowledge from outside the masks",
         no_leaks="No leak was declared or detected.",
         evidence="Evidence",
@@ -142,6 +159,15 @@ WORDS: Final[Mapping[Lang, Words]] = {
         open_questions="未解决的问题",
         conflicts="来源不一致之处",
         gaps="缺失内容",
+        changes="所作改动",
+        changed={
+            "made": "已执行",
+            "unknown": "已开始，但无人知晓是否生效",
+            "nothing": "失败，未产生任何改动",
+            "refused": "您已拒绝，未执行",
+            "held": "等待您的决定",
+        },
+        approved="经您批准",
         leaks="蒙版之外的知识",
         no_leaks="没有声明或检测到泄漏。",
         evidence="证据",
@@ -251,3 +277,24 @@ def confidence_words(confidence: Confidence, lang: Lang) -> str:
     if lang == "en":
         return str(confidence)
     return f"{confidence.level} {confidence.value:.2f}，{confidence.total} 条中已追溯 {confidence.traced} 条"
+
+
+ARGUMENT_SHOWN: Final = 200
+"""Characters of an argument that a line shows; the JSON has all of it."""
+
+
+def effect_words(call: EffectCall, lang: Lang) -> str:
+    """Return a call that was to change something in one line: tool, arguments, what came of it.
+
+    Arguments are JSON values and may hold anything: whoever shows the line escapes it for where it stands.
+    """
+    words = WORDS[lang]
+    shown = " ".join(f"{name}={_argument(value)}" for name, value in sorted(call.arguments.items()))
+    facts = [words.changed[call.outcome], *([words.approved] if call.approved else [])]
+    comma = "，" if lang == "zh" else ", "
+    return f"{call.tool} {shown}".strip() + f" — {comma.join(facts)}"
+
+
+def _argument(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= ARGUMENT_SHOWN else f"{text[: ARGUMENT_SHOWN - 1]}…"

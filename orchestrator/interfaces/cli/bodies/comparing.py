@@ -20,6 +20,7 @@ from orchestrator.core.comparing import (
     compare_runs,
 )
 from orchestrator.core.ids import RunId
+from orchestrator.core.report.wording import WORDS
 from orchestrator.interfaces.cli.bodies.summaries import NODE_WORDS, shadow_words, status_words
 from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.logfmt import logfmt
@@ -85,6 +86,7 @@ def _lines(found: Comparison, lang: Lang) -> list[str]:
         *_profile_lines(found, lang),
         *_model_lines(found, lang),
         *_mask_lines(found, lang),
+        *_call_lines(found, lang),
         *_difference_lines(found, lang),
         *_node_lines(found, lang),
         *_backtrack_lines(found, lang),
@@ -132,6 +134,24 @@ def _model(name: str | None, lang: Lang) -> str:
     if name is None:
         return "-"
     return pick(lang, *_KINDS[name]) if name in _KINDS else one_line(name, 120)
+
+
+def _call_lines(found: Comparison, lang: Lang) -> list[str]:
+    different = found.call_differences
+    if not different:
+        return []
+    lines = [pick(lang, "calls that change something: A | B", "会产生改动的调用：A | B")]
+    for each in different[:_LISTED]:
+        said = " | ".join(
+            pick(lang, ", ", "，").join(WORDS[lang].changed[outcome] for outcome in outcomes) or "-"
+            for outcomes in (each.first, each.second)
+        )
+        call = one_line(f"{each.tool} {each.arguments}", 200)
+        lines.append(f"  {each.node} {call}{pick(lang, ': ', '：')}{said}")
+    left = len(different) - _LISTED
+    if left > 0:
+        lines.append(pick(lang, f"  and {left} more: --json has all", f"  另有 {left} 项：--json 给出全部"))
+    return lines
 
 
 def _mask_lines(found: Comparison, lang: Lang) -> list[str]:

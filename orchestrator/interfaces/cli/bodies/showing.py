@@ -8,6 +8,7 @@ from graphs.plan import natural_key
 from orchestrator.core.events import ProposalRejected
 from orchestrator.core.stand_ins import stood_in
 from orchestrator.core.state import RunState
+from orchestrator.interfaces.cli.bodies.effects import effect_lines
 from orchestrator.interfaces.cli.bodies.given_answers import given_answers
 from orchestrator.interfaces.cli.bodies.looking import (
     executed_since,
@@ -114,6 +115,7 @@ def state_lines(
             + (session.pick(f", since {since}", f"，自 {since} 起") if since is not None else "")
         )
     lines += node_lines(state, lang, whole=whole)
+    lines += effect_lines(state, lang)
     rejected = is_rejected(state)
     if rejected:
         lines += _rejection(session, state)

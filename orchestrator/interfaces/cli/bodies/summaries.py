@@ -13,6 +13,7 @@ from orchestrator.core.ids import RequestId, RunId, run_of_request
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.requests import CHOICES, REASONS, ChoiceId, Request, answer_schema, is_closed
 from orchestrator.core.state import ENDED, NodeState, RunState, RunStatus
+from orchestrator.interfaces.cli.bodies.effects import effect_documents
 from orchestrator.interfaces.cli.bodies.held_calls import call_document, call_lines, earlier_lines
 from orchestrator.interfaces.cli.bodies.looking import nodes_of
 from orchestrator.interfaces.cli.problems import Lang, pick
@@ -175,6 +176,7 @@ def run_document(
             {**request_document(state.requests[key]), "given": given.get(key)}
             for key in sorted(state.requests.keys(), key=natural_key)
         ],
+        "calls": effect_documents(state),
         "gaps": list(state.gaps),
         "stopped": state.stopped,
         "result": state.result,

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from graphs.plan import NodeId, natural_key
+from orchestrator.core.approvals import CommittedCall
 from orchestrator.core.blockage import Blockage
 from orchestrator.core.claims import Confidence, Level
+from orchestrator.core.effects import EffectOutcome
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -49,6 +51,7 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.proposal import HASH_PREFIX_LENGTH
 from orchestrator.core.report import confidence_words
+from orchestrator.core.report.wording import WORDS
 from orchestrator.core.requests import CHOICES, REASONS
 from orchestrator.core.state import ENDED, RunState
 from orchestrator.core.transition import ACTIVE
@@ -208,6 +211,9 @@ class Narrator:
                     ("summary", body.summary),
                     ("error", body.error or None),
                 )
+                done = state.nodes.get(body.node)
+                if done is not None and body.key in done.committed:
+                    return self._effect(body, head, done.committed[body.key])
                 return Change(
                     fields=fields, sentence=one_line(said, _SENTENCE), node=body.node, weight="activity"
                 )
@@ -266,6 +272,21 @@ class Narrator:
                 return self._step(body.node, fields, self._pick("attempt stopped", "尝试已停止"), title)
             case _:
                 assert_never(body)
+
+    def _effect(
+        self, body: CallReturned, head: tuple[tuple[str, object], ...], call: CommittedCall
+    ) -> Change:
+        """How a call that changes something ended: a change of state, other than the end of a reading."""
+        outcome: EffectOutcome = "nothing" if call.failed else "made"
+        fields = (*head, ("call", body.name), ("state", outcome), ("ok", body.ok), ("summary", body.summary))
+        words = WORDS[self._lang].changed[outcome]
+        said = self._pick(f"{body.name}: {words} ({body.summary})", f"{body.name}：{words}（{body.summary}）")
+        return Change(
+            fields=fields,
+            sentence=one_line(said, _SENTENCE),
+            node=body.node,
+            weight="attention" if call.failed else "step",
+        )
 
     def _node(
         self,
