@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agents.tools.pins import PINS_FILE, PinsFile
 from orchestrator.interfaces.cli.bodies.trusting import visible
 from orchestrator.interfaces.cli.completion import complete_servers
+from orchestrator.interfaces.cli.exit_codes import ExitCode
 from tests.flows.stage import set_stage, written
 from tests.interfaces.cli.harness import REPOSITORY, Called, call
 
@@ -161,6 +162,27 @@ def test_a_server_that_was_exchanged_is_held_until_it_is_trusted(home: Path, tmp
         assert listed.code == 0
         assert words in rows(listed)["pages__look"][1]
         assert "maskgrad tools trust pages" in rows(listed)["pages__look"][1]
+
+
+def test_a_server_that_was_moved_is_trusted_again_with_the_same_tools(home: Path) -> None:
+    assert trust(home, "--yes").code == 0
+    before = PinsFile(home).place("pages")
+    said = json.loads((home / "tools.yaml").read_text(encoding="utf-8"))
+    said["servers"]["pages"]["args"].insert(0, "-B")
+    (home / "tools.yaml").write_text(json.dumps(said), encoding="utf-8")
+    for lang, words in (("en", "otherwise than when you trusted it"), ("zh", "与您信任时不同")):
+        shown = trust(home, lang=lang)
+        assert shown.code == ExitCode.WAITING
+        assert words in shown.out
+        assert f"{sys.executable} -B " in shown.out
+    assert PinsFile(home).place("pages") == before, "looking trusts nothing"
+    seen = trust(home, "--json").data["command"].split()[-1]
+    said["servers"]["pages"]["args"].insert(0, "-B")
+    (home / "tools.yaml").write_text(json.dumps(said), encoding="utf-8")
+    assert trust(home, "--yes", "--seen", seen).code != 0, "it was shown for another place"
+    assert trust(home, "--yes").code == 0
+    assert PinsFile(home).place("pages") not in (None, before)
+    assert "nothing differs" in trust(home).err
 
 
 def test_a_server_that_is_away_is_named_with_the_reason(home: Path, state: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from agents.tools.mcp import ServerTools
 from agents.tools.mcp_connection import Unreachable
-from agents.tools.pins import Described
+from agents.tools.pins import Described, place_of
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.problems import Changed, NotFound, Unavailable, UsageProblem
 from orchestrator.interfaces.cli.results import Result
@@ -58,7 +58,7 @@ def tools_trust(session: Session, name: str, *, yes: bool, seen: str) -> Result:
     server = _server(session, name)
     session.say_at_once(f"asking MCP server {name} …", f"正在询问 MCP 服务器 {name}……")
     described = asyncio.run(_described(server))
-    digest = digest_of(described)
+    digest = digest_of(described, place_of(server.server))
     if seen and digest[:8] != seen:
         raise Changed(
             "descriptions_changed",
@@ -69,14 +69,14 @@ def tools_trust(session: Session, name: str, *, yes: bool, seen: str) -> Result:
         )
     compared = _compared(server.trusted, described)
     command = f"maskgrad tools trust {name} --yes --seen {digest[:8]}"
-    text = "\n".join(_shown(session, compared))
+    text = "\n".join([*_moved(session, server), *_shown(session, compared)])
     data = {
         "server": name,
         "digest": digest,
         "tools": [_document(each) for each in compared],
         "trusted": True,
     }
-    if all(each.difference == "same" for each in compared):
+    if not server.moved and all(each.difference == "same" for each in compared):
         note = session.pick("nothing differs from what you trust", "与已信任的内容没有差别")
         return Result(data=data, text=text, notes=(note,))
     if not yes and session.interactive:
@@ -100,10 +100,22 @@ def tools_trust(session: Session, name: str, *, yes: bool, seen: str) -> Result:
     return Result(data=data, text=text, notes=(note,))
 
 
-def digest_of(described: Sequence[Described]) -> str:
-    """Return the SHA-256 over what a server says of all its tools, hex; their order does not count."""
+def _moved(session: Session, server: ServerTools) -> Iterator[str]:
+    """Say which program or address a trusted name stands for now, where it is another one."""
+    if not server.moved:
+        return
+    now = server.server
+    where = visible(now.url or " ".join([now.command or "", *now.args]))
+    yield session.pick(
+        f"the server is started or reached otherwise than when you trusted it; now: {where}",
+        f"该服务器的启动方式或地址与您信任时不同；现为：{where}",
+    )
+
+
+def digest_of(described: Sequence[Described], place: str) -> str:
+    """Return the SHA-256 over where a server is and what it says of all its tools, hex; their order does not count."""
     digests = sorted(each.digest for each in described)
-    return hashlib.sha256("\n".join(digests).encode("ascii")).hexdigest()
+    return hashlib.sha256("\n".join([place, *digests]).encode("ascii")).hexdigest()
 
 
 def visible(text: str) -> str:
