@@ -121,7 +121,6 @@ class RecordingBroker:
             raise await self._repeated(call, index, digest, self._seen[same], stands)
         recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         before = self._spending.now()
-        known = self._spending.known.get(same)
         if fetched is None:
             # Before anything is awaited: calls at the same time pay from one account.
             self._spending.tool_calls += 1
@@ -135,12 +134,7 @@ class RecordingBroker:
             recorded = _RECORDED
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
-        elif (
-            self._seen[same] > 1
-            and stands != "good"
-            and known is not None
-            and not self._may_differ(call, known)
-        ):
+        elif self._seen[same] > 1 and stands != "good" and known is not None and not _may_pass(known):
             hint = "the same call was made before, with this result; try another one"
             done = Effected(result=with_hint(known, hint), key="", performed=False)
         else:
@@ -290,12 +284,6 @@ class RecordingBroker:
     def _within(self, spec: ToolSpec) -> Perform:
         return partial(self._in_time, spec.name, spec.timeout_s)
 
-    def _may_differ(self, call: ToolCall, known: ToolResult) -> bool:
-        """Whether the same call may come out differently: what lay outside may have gone, or was taken back since."""
-        tool = self._tools.get(call.tool)
-        taken_back = isinstance(tool, EffectTool) and tool.spec.compensation is not None
-        return taken_back or (isinstance(known, ToolError) and known.retryable)
-
     def _version(self, call: ToolCall) -> str | None:
         """The version of what the call reads; one that can't be told is none."""
         tool: object = self._tools.get(call.tool)
@@ -401,6 +389,11 @@ def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) ->
         message = f"{name} gave a result that is none of a tool: {error}"
         return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
     return result
+
+
+def _may_pass(result: ToolResult) -> bool:
+    """Whether the same call may come out differently: what lay outside may have gone."""
+    return isinstance(result, ToolError) and result.retryable
 
 
 def _denied(error_type: str, message: str) -> ToolError:
