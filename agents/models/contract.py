@@ -111,8 +111,12 @@ class InvalidOutput:
 
 
 ModelErrorType = Literal[
-    "timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "unknown"
+    "timeout", "rate_limited", "unavailable", "bad_request", "refused", "overflow", "misconfigured", "unknown"
 ]
+"""`misconfigured`: as it is set up the model can't be asked at all; neither another try nor another request helps."""
+
+ModelErrorCause = Literal["no_connection", "key_refused", "not_found", "no_completion", "not_recorded"]
+"""What a person can do something about: see `agents.models.advice`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +127,10 @@ class ModelError:
     message: str
     retryable: bool
     retry_after_s: float | None = None
+    cause: ModelErrorCause | None = None
+    """Where it is known and a person can remove it."""
+    address: str = ""
+    """Of the server that was asked, where the adapter knows it."""
     kind: Literal["model_error"] = "model_error"
 
 

@@ -6,7 +6,8 @@ ChatUnavailable             everything below; catch it to catch all of them
 ├── MissingKey              (LookupError)  the environment holds no key for it
 ├── InvalidBaseUrl          (ValueError)   an address that is none, or of a provider that takes none
 ├── InvalidPricesFile       (ValueError)   the user's price table can't be read
-└── InvalidRecording        (ValueError)   a file of recorded answers can't be read
+├── InvalidRecording        (ValueError)   a line of a file of recorded answers is none
+└── RecordingUnavailable    (OSError)      a file of recorded answers can't be read or written
 
 `str(error)` is English; `error.message(lang)` gives either language. `error.code` is stable.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from graphs.contract import Lang
 
@@ -130,3 +131,45 @@ class InvalidRecording(ChatUnavailable, ValueError):
             "line or record anew",
             zh=f"{path} 第 {line} 行不是录制的回答；可接受：由 RecordingChat 写入的行。请删除该行或重新录制",
         )
+
+
+NO_FOLDER: Final[Mapping[Lang, str]] = {"en": "its folder does not exist", "zh": "其文件夹不存在"}
+NO_TEXT: Final[Mapping[Lang, str]] = {"en": "it is no UTF-8 text", "zh": "不是 UTF-8 文本"}
+
+
+def why_unusable(error: OSError) -> Mapping[Lang, str]:
+    """Return why the system gives no access to a file, in both languages; what is rare stays in the system's words."""
+    match error:
+        case FileNotFoundError():
+            return {"en": "there is no such file", "zh": "文件不存在"}
+        case IsADirectoryError():
+            return {"en": "it is a folder", "zh": "它是文件夹"}
+        case PermissionError():
+            return {"en": "the system allows no access", "zh": "系统不允许访问"}
+        case _:
+            said = error.strerror or str(error)
+            return {"en": said, "zh": said}
+
+
+class RecordingUnavailable(ChatUnavailable, OSError):
+    """A file of recorded answers that can't be read, or written, as `purpose` asks."""
+
+    code = "recording_unavailable"
+
+    def __init__(self, path: Path, purpose: Literal["replay", "record"], reason: Mapping[Lang, str]) -> None:
+        self.path = path
+        self.purpose = purpose
+        if purpose == "replay":
+            super().__init__(
+                en=f"the recording {str(path)!r} can't be read ({reason['en']}); accepted: a file that was recorded. "
+                "Next: correct the path in MASKGRAD_REPLAY, or record: run once with MASKGRAD_RECORD=FILE instead",
+                zh=f"无法读取录制文件 {str(path)!r}（{reason['zh']}）；可接受：已录制的文件。下一步："
+                "更正 MASKGRAD_REPLAY 中的路径，或改用 MASKGRAD_RECORD=文件 运行一次以录制",
+            )
+        else:
+            super().__init__(
+                en=f"nothing can be recorded in {str(path)!r} ({reason['en']}); accepted: a file in a folder that "
+                "exists and can be written. Next: make the folder, or correct the path in MASKGRAD_RECORD",
+                zh=f"无法录制到 {str(path)!r}（{reason['zh']}）；可接受：位于已存在且可写的文件夹中的文件。下一步："
+                "建立该文件夹，或更正 MASKGRAD_RECORD 中的路径",
+            )

@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core import exceptions as lc
 from pydantic import ValidationError
 
-from agents.models.contract import InvalidOutput, ModelError, ModelErrorType, ModelOutcome
+from agents.models.contract import InvalidOutput, ModelError, ModelErrorCause, ModelErrorType, ModelOutcome
 
 RETRYABLE: Final[frozenset[ModelErrorType]] = frozenset({"timeout", "rate_limited", "unavailable"})
 """Failures that have nothing to do with the input: class A (semantics 5)."""
@@ -24,26 +24,35 @@ class MalformedResponse(ConnectionError):
     """A provider answered with success, and with something that is no chat completion."""
 
 
+class NotStreamed(MalformedResponse):
+    """A server was asked for a stream and gave none."""
+
+
+class NoModelServer(MalformedResponse):
+    """A page came, such as a browser is given: what answers at this address has no chat model's interface."""
+
+
 _BY_CLASS: Final[Sequence[tuple[type[BaseException], ModelErrorType]]] = (
     (lc.ContextOverflowError, "overflow"),
     (lc.ModelRefusalError, "refused"),
-    (lc.ModelPermissionDeniedError, "refused"),
-    (lc.ModelAuthenticationError, "refused"),
-    (lc.ModelNotFoundError, "bad_request"),
+    (lc.ModelPermissionDeniedError, "misconfigured"),
+    (lc.ModelAuthenticationError, "misconfigured"),
+    (lc.ModelNotFoundError, "misconfigured"),
     (lc.ModelInvalidRequestError, "bad_request"),
     (lc.ModelRateLimitError, "rate_limited"),
     (lc.ModelTimeoutError, "timeout"),
     (lc.ModelConnectionError, "unavailable"),
     (lc.ModelAPIError, "unavailable"),
+    (NoModelServer, "misconfigured"),
     (TimeoutError, "timeout"),
     (ConnectionError, "unavailable"),
     (json.JSONDecodeError, "unavailable"),
 )
 _BY_STATUS: Final[Mapping[int, ModelErrorType]] = {
     400: "bad_request",
-    401: "refused",
-    403: "refused",
-    404: "bad_request",
+    401: "misconfigured",
+    403: "misconfigured",
+    404: "misconfigured",
     408: "timeout",
     409: "unavailable",
     413: "overflow",
@@ -60,6 +69,9 @@ _BY_NAME: Final[Mapping[str, ModelErrorType]] = {
     "ContentFilterFinishReasonError": "refused",
 }
 """Errors of clients that we do not import (httpx and clients built on it), by the name of a base class."""
+
+_CONNECTION_NAMES: Final = frozenset({"APIConnectionError", "TransportError", "NetworkError"})
+"""Of them, those that say that the server could not be reached, or that the connection broke."""
 
 _BY_BODY: Final[Mapping[str, ModelErrorType]] = {
     "overloaded_error": "unavailable",
@@ -107,13 +119,28 @@ def model_error(error: BaseException, *, hide: Sequence[str] = ()) -> ModelError
     """
     kind = _kind_of(error)
     asked_s = _retry_after(error) if kind in RETRYABLE else None
-    message = hidden(f"{type(error).__name__}: {error}", hide)[:TOLD_CHARS]
+    message = hidden(_said(error), hide)[:TOLD_CHARS]
     return ModelError(
+        cause=cause_of(error, kind),
         error_type=kind,
         message=f"{message} (asks to wait {asked_s:.0f} s)" if asked_s else message,
         retryable=kind in RETRYABLE,
         retry_after_s=asked_s,
     )
+
+
+def cause_of(error: BaseException, kind: ModelErrorType) -> ModelErrorCause | None:
+    """Return what a person could remove of an error of this `kind`; `None` where nothing is known of it."""
+    if isinstance(error, MalformedResponse | json.JSONDecodeError):
+        return "no_completion"
+    if kind == "misconfigured":
+        is_absent = isinstance(error, lc.ModelNotFoundError) or status_of(error) == 404
+        return "not_found" if is_absent else "key_refused"
+    if kind == "unavailable" and status_of(error) is None:
+        names = {base.__name__ for base in type(error).__mro__}
+        if isinstance(error, ConnectionError | lc.ModelConnectionError) or names & _CONNECTION_NAMES:
+            return "no_connection"
+    return None
 
 
 def hidden(text: str, secrets: Sequence[str]) -> str:
@@ -139,6 +166,14 @@ def status_of(error: BaseException) -> int | None:
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     return None
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, MalformedResponse):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"the answer is no JSON: {error}" if error.doc.strip() else "the answer is empty"
+    return f"{type(error).__name__}: {error}"
 
 
 def _kind_of(error: BaseException) -> ModelErrorType:

@@ -13,8 +13,8 @@ from langchain_core.runnables import Runnable
 
 from agents.models.action_protocol import action_words
 from agents.models.call_ids import with_unique_ids
-from agents.models.contract import ModelOutcome, ModelReply, ModelRequest, ToolCalls, Usage
-from agents.models.failures import MalformedResponse, outcome_of_error
+from agents.models.contract import ModelError, ModelOutcome, ModelReply, ModelRequest, ToolCalls, Usage
+from agents.models.failures import MalformedResponse, NotStreamed, outcome_of_error
 from agents.models.forms import (
     Dialect,
     Form,
@@ -46,8 +46,10 @@ _Part = Literal["tools", "schema"]
 _PARTS: Final[tuple[_Part, ...]] = ("tools", "schema")
 _Refusal = tuple[str, str]
 """How a schema or tools were told, and which ones."""
-_Learnt = Literal["calls_natively", "ignores_tools"]
-"""What the answers to native tools said of the model; the first beats the second."""
+_Learnt = Literal["calls_natively", "ignores_tools", "gives_no_stream"]
+"""What the answers to native tools said of the model (the first beats the second), and its server of streams."""
+_NO_PIECES: Final = "No generation chunks were returned"
+"""What LangChain says of a stream without a single piece: of any body, in fact, that holds no server-sent event."""
 
 
 class _ListenerBroke(Exception):
@@ -71,6 +73,8 @@ class LangChainChat:
     native call was ever seen, is therefore told them in the next declared form from the next request on; `means` says
     in which. Until it made one, text that calls an offered tool in the words of `agents.models.action_protocol` is
     read as the call with native tools, too; afterwards such a text may be a quote.
+
+    A server that answers a request for a stream without one is asked for whole answers from the next request on.
     """
 
     model: BaseChatModel
@@ -83,6 +87,8 @@ class LangChainChat:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of every call, such as `temperature`; a length that stands here beats the request's."""
     prices: Prices = NO_PRICES
+    address: str = ""
+    """Of the server, for errors that name it."""
     hide: tuple[str, ...] = field(default=(), repr=False)
     """Texts that are taken out of whatever an error says: the key."""
     now: Callable[[], float] = time.monotonic
@@ -120,7 +126,7 @@ class LangChainChat:
                     forms = [other for other in forms if not self._is_refused(request, other)]
                     if forms:
                         continue
-                outcome = outcome_of_error(error, hide=self.hide)
+                outcome = self._failed(error)
             else:
                 usage, outcome = self._read(answer, request, form)
             break
@@ -128,6 +134,17 @@ class LangChainChat:
         usage = replace(usage, cost_usd=cost_of(replace(usage, model=self.name), self.prices))
         elapsed_ms = (self.now() - started) * 1000.0
         return ModelReply(outcome=outcome, usage=usage, elapsed_ms=elapsed_ms, means=form.means)
+
+    def _failed(self, error: Exception) -> ModelOutcome:
+        outcome = outcome_of_error(error, hide=self.hide)
+        if not isinstance(outcome, ModelError):
+            return outcome
+        if isinstance(error, NotStreamed):
+            self._learnt.add("gives_no_stream")
+        elif outcome.cause == "no_completion":
+            # Whole answers are no better: it was not the stream.
+            self._learnt.discard("gives_no_stream")
+        return replace(outcome, address=self.address)
 
     def _forms(self, request: ModelRequest) -> tuple[Form, ...]:
         schema_modes, tool_modes = self.schema_modes, self.tool_modes
@@ -171,7 +188,7 @@ class LangChainChat:
         model = self._prepared(request, form)
         if told is None:
             return await model.ainvoke(messages)
-        if not _streams(self.model):
+        if not _streams(self.model) or "gives_no_stream" in self._learnt:
             answer = await model.ainvoke(messages)
             if answer.text:
                 _tell(told, str(answer.text))
@@ -207,15 +224,27 @@ def _streams(model: BaseChatModel) -> bool:
 async def _streamed(
     model: Runnable[LanguageModelInput, AIMessage], messages: list[BaseMessage], told: Told
 ) -> AIMessage:
-    """Return the whole answer; raises `MalformedResponse` for a stream that ends without saying why."""
+    """Return the whole answer.
+
+    Raises `MalformedResponse` for a stream that ends without saying why, `NotStreamed` where there was none.
+    """
     whole: AIMessageChunk | None = None
     stream = model.astream(messages)
-    async for piece in stream:
-        if not isinstance(piece, AIMessageChunk):
-            raise MalformedResponse(f"the stream holds a {type(piece).__name__}; accepted: AIMessageChunk")
-        whole = piece if whole is None else whole + piece
-        if piece.text:
-            _tell(told, str(piece.text))
+    try:
+        async for piece in stream:
+            if not isinstance(piece, AIMessageChunk):
+                raise MalformedResponse(
+                    f"the stream holds a {type(piece).__name__}; accepted: AIMessageChunk"
+                )
+            whole = piece if whole is None else whole + piece
+            if piece.text:
+                _tell(told, str(piece.text))
+    except ValueError as error:
+        if whole is None and str(error) == _NO_PIECES:
+            raise NotStreamed(
+                "a stream was asked for and none came; the next request asks for a whole answer"
+            ) from error
+        raise
     if whole is None or not stop_reason(whole):
         raise MalformedResponse("the stream ended before the answer did")
     return whole

@@ -144,6 +144,7 @@ def open_chat(
         dialect=known.dialect,
         options=dict(options or {}),
         prices=prices.without_shipped() if access.foreign else prices,
+        address=access.url,
         hide=() if access.key == NO_KEY else (access.key,),
     )
 

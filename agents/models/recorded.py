@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from agents.models.contract import FinalAnswer, ModelError, ModelReply, ModelRequest, ToolCalls
-from agents.models.errors import InvalidRecording
+from agents.models.errors import NO_FOLDER, NO_TEXT, InvalidRecording, RecordingUnavailable, why_unusable
 from agents.models.ports import ChatPort, Told
 
 _REQUEST: TypeAdapter[ModelRequest] = TypeAdapter(ModelRequest)
@@ -36,18 +36,21 @@ def request_digest(name: str, request: ModelRequest) -> str:
 class RecordingChat:
     """Asks the model inside and appends each of its replies to `path`, errors included.
 
-    Raises `OSError` when the file can't be written: an answer that was paid for and is not kept is no recording.
+    Raises `RecordingUnavailable`, an `OSError`, when its folder is missing or the file can't be written: an answer that
+    was paid for and is not kept is no recording.
     """
 
     inner: ChatPort
     path: Path
 
     def __post_init__(self) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        text = self.path.read_bytes() if self.path.exists() else b""
-        if text and not text.endswith(b"\n"):
-            # A line that a kill cut off must not swallow the next one.
-            self._append("")
+        # A folder is not made: a mistyped path would take the recording where nobody looks for it.
+        if not self.path.parent.is_dir():
+            raise RecordingUnavailable(self.path, "record", NO_FOLDER)
+        self._append("")  # what can't be written shows before anything is paid for
+        # A line that a kill cut off must not swallow the next one.
+        if self._is_cut_off():
+            self._append("\n")
 
     @property
     def name(self) -> str:
@@ -63,14 +66,24 @@ class RecordingChat:
             "purpose": request.purpose,
             "reply": _REPLY.dump_python(reply, mode="json"),
         }
-        self._append(json.dumps(entry, ensure_ascii=True))
+        self._append(f"{json.dumps(entry, ensure_ascii=True)}\n")
         return reply
 
-    def _append(self, line: str) -> None:
+    def _is_cut_off(self) -> bool:
+        try:
+            text = self.path.read_bytes()
+        except OSError as error:
+            raise RecordingUnavailable(self.path, "record", why_unusable(error)) from error
+        return bool(text) and not text.endswith(b"\n")
+
+    def _append(self, text: str) -> None:
         # As the run store's files: for this user alone, whatever the umask says.
-        opened = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(opened, "a", encoding="utf-8", newline="\n") as file:
-            file.write(f"{line}\n")
+        try:
+            opened = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(opened, "a", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            raise RecordingUnavailable(self.path, "record", why_unusable(error)) from error
 
 
 @dataclass(slots=True)
@@ -78,7 +91,7 @@ class RecordedChat:
     """Replies from a recording: to a request as when it was recorded, and to no other.
 
     A request that was recorded several times gets its replies in their order, and then the last one again. Raises
-    `InvalidRecording` for a line that is none, and `OSError` for a file that can't be read.
+    `InvalidRecording` for a line that is none, and `RecordingUnavailable` for a file that can't be read.
     """
 
     path: Path
@@ -89,7 +102,13 @@ class RecordedChat:
 
     def __post_init__(self) -> None:
         replies: defaultdict[str, list[ModelReply]] = defaultdict(list)
-        for number, line in enumerate(self.path.read_text(encoding="utf-8").split("\n"), 1):
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise RecordingUnavailable(self.path, "replay", why_unusable(error)) from error
+        except UnicodeDecodeError as error:
+            raise RecordingUnavailable(self.path, "replay", NO_TEXT) from error
+        for number, line in enumerate(text.split("\n"), 1):
             if line:
                 digest, reply = _entry(self.path, number, line)
                 replies[digest].append(reply)
@@ -101,11 +120,14 @@ class RecordedChat:
         replies = self._replies.get(digest)
         if replies is None:
             message = (
-                f"no recorded reply of {self.name!r} to the request {digest[:12]} (purpose {request.purpose!r}, "
-                f"prompt {request.prompt_version or 'unnamed'!r}) in {self.path.name!r}; record it by running once "
-                "with RecordingChat over the model"
+                f"{self.path.name!r}, request {digest[:12]}, purpose {request.purpose!r}, prompt "
+                f"{request.prompt_version or 'unnamed'!r}"
             )
-            return ModelReply(outcome=ModelError(error_type="bad_request", message=message, retryable=False))
+            return ModelReply(
+                outcome=ModelError(
+                    error_type="misconfigured", message=message, retryable=False, cause="not_recorded"
+                )
+            )
         reply = replies[min(self._given[digest], len(replies) - 1)]
         self._given[digest] += 1
         if told is not None and isinstance(reply.outcome, FinalAnswer | ToolCalls) and reply.outcome.text:

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, InvalidToolCall
 from langchain_core.outputs import ChatResult
 
-from agents.models.failures import MalformedResponse
+from agents.models.failures import MalformedResponse, NoModelServer
 from agents.models.outcomes import not_an_object
 
 
@@ -24,6 +24,7 @@ def tolerant_openai(kind: type[Any]) -> type[Any]:
 
     class Tolerant(kind):  # type: ignore[misc]  # a class that is known when it runs
         def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
+            _refuse_text(response)
             body = response if isinstance(response, dict) else _as_json(response)
             bad = _take_bad_calls(body)
             try:
@@ -60,6 +61,7 @@ def tolerant_anthropic(kind: type[Any]) -> type[Any]:
 
     class Tolerant(kind):  # type: ignore[misc]  # a class that is known when it runs
         def _format_output(self, data: Any, **kwargs: Any) -> ChatResult:
+            _refuse_text(data)
             blocks = getattr(data, "content", None)
             if not isinstance(blocks, list):
                 raise MalformedResponse(f"the answer is no message: {data!r:.80}")
@@ -73,6 +75,19 @@ def tolerant_anthropic(kind: type[Any]) -> type[Any]:
 
     Tolerant.__name__ = Tolerant.__qualname__ = kind.__name__
     return Tolerant
+
+
+def _refuse_text(response: Any) -> None:
+    """Raise for a body that its server does not call JSON: the clients hand it over as a text.
+
+    A page or a text is `NoModelServer`; an empty one says nothing of the address and is `MalformedResponse`.
+    """
+    if not isinstance(response, str):
+        return
+    if not response.strip():
+        raise MalformedResponse("the answer is empty")
+    what = "a web page" if response.lstrip().startswith("<") else "text instead of JSON"
+    raise NoModelServer(f"{what} came: {' '.join(response.split())[:80]!r}")
 
 
 def _as_json(response: Any) -> Any:

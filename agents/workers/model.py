@@ -104,7 +104,7 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
             case InvalidOutput():
                 problem = outcome
             case ModelError():
-                raise model_failure(outcome)
+                raise model_failure(outcome, order)
         sent = (*messages, *repair_messages(problem.raw, problem.reason, order.lang))
     raise WorkFailed("invalid_output", f"no usable answer after {MAX_REPAIRS} repairs: {problem.reason}")
 

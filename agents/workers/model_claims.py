@@ -23,6 +23,7 @@ from agents.evidence import (
     quote,
     with_leak,
 )
+from agents.models.advice import explained
 from agents.models.contract import ModelError
 from agents.operations import field_name
 from agents.prompts import Excerpt
@@ -54,6 +55,7 @@ _FAILURES: Final[Mapping[str, WorkFailureKind]] = {
     "bad_request": "bad_request",
     "overflow": "bad_request",
     "refused": "refused",
+    "misconfigured": "misconfigured",
     # Nobody can say that it has to do with the input, so it is tried again, as often as class A allows.
     "unknown": "unavailable",
 }
@@ -64,9 +66,10 @@ MAX_WORK_TOKENS: Final = 4_000
 itself stops here; so an attempt's answers are at most its steps times this. Our choice."""
 
 
-def model_failure(error: ModelError) -> WorkFailed:
-    """Return the failure of work whose model could not be reached or refused."""
-    return WorkFailed(_FAILURES[error.error_type], error.message, retry_after_s=error.retry_after_s)
+def model_failure(error: ModelError, order: WorkOrder) -> WorkFailed:
+    """Return the failure of work whose model could not be reached or refused, in the goal's language."""
+    said = explained(error, model=order.agent.model_policy.model or "-", lang=order.lang)
+    return WorkFailed(_FAILURES[error.error_type], said, retry_after_s=error.retry_after_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

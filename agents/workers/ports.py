@@ -49,9 +49,11 @@ WorkFailureKind = Literal[
     "bad_request",
     "invalid_output",
     "refused",
+    "misconfigured",
     "tool_missing",
 ]
-"""Why a worker has no result: the outside world (first three), input or instruction (next two), the agent itself."""
+"""Why a worker has no result: the outside world (first three), input or instruction (next two), the agent itself; its
+model as it is set up (`misconfigured`)."""
 
 
 class WorkFailed(Exception):

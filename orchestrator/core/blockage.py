@@ -27,6 +27,7 @@ FailureKind = Literal[
     "invalid_output",
     "structure",
     "refused",
+    "misconfigured",
     "domain_closed",
     "spontaneous_leak",
     "tool_missing",
@@ -36,8 +37,9 @@ FailureKind = Literal[
 ]
 """`timeout`, `rate_limited`, `unavailable`: the outside world, independent of the input; `not_verified`: a checker
 broke; `bad_request`, `invalid_output`, `structure`: input or instruction does not fit; `refused`, `domain_closed`,
-`spontaneous_leak`, `tool_missing`: the agent as it is can't; `falsified`: verification found a falsified claim;
-`limit`: a budget or loop guard ended it; `internal`: a bug of ours."""
+`spontaneous_leak`, `tool_missing`: the agent as it is can't; `misconfigured`: nor can its model be asked as it is set
+up; `falsified`: verification found a falsified claim; `limit`: a budget or loop guard ended it; `internal`: a bug of
+ours."""
 
 
 class BlockageClass(StrEnum):
@@ -218,7 +220,7 @@ def _base_class(failure: Failure) -> tuple[BlockageClass, ClassReason]:
             return BlockageClass.A, ClassReason(code="checker_broke")
         case "bad_request" | "invalid_output" | "structure":
             return BlockageClass.B, ClassReason(code="input_unfit")
-        case "refused" | "domain_closed" | "spontaneous_leak" | "tool_missing":
+        case "refused" | "misconfigured" | "domain_closed" | "spontaneous_leak" | "tool_missing":
             return BlockageClass.C, ClassReason(code="agent_lacks")
         case "falsified":
             return _class_of_cause(failure.diagnosis)

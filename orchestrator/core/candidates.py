@@ -24,6 +24,7 @@ _NOT_OF_THE_MASK: Final[frozenset[FailureKind]] = frozenset(
         "not_verified",
         "bad_request",
         "invalid_output",
+        "misconfigured",
         "tool_missing",
     }
 )

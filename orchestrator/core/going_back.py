@@ -24,7 +24,7 @@ _AMENDMENTS: frozenset[ReasonCode] = frozenset({"outside_envelope", "untrusted_n
 """Reasons whose repair would leave what was approved (semantics 5, envelope)."""
 
 _OF_THE_OUTSIDE: Final[frozenset[FailureKind]] = frozenset(
-    {"timeout", "rate_limited", "unavailable", "not_verified", "tool_missing"}
+    {"timeout", "rate_limited", "unavailable", "not_verified", "misconfigured", "tool_missing"}
 )
 """Failures whose cause can be gone at the next attempt, whoever makes it."""
 

@@ -22,6 +22,7 @@ from orchestrator.core.blockage import (
     BlockageClass,
     BlockageHistory,
     ClassReason,
+    FailureKind,
     classify,
 )
 from orchestrator.core.claims import Level, RootCause
@@ -50,6 +51,9 @@ BACKOFF_BASE_S: Final = 0.5
 """Upper bound of the first delay of class A, in seconds; it doubles with each retry (full jitter)."""
 BACKOFF_CAP_S: Final = 30.0
 """Upper bound of any delay that the provider did not ask for, in seconds."""
+
+_OUTSIDE: Final[frozenset[FailureKind]] = frozenset({"timeout", "rate_limited", "unavailable"})
+"""Failures that nothing inside the run can repair."""
 
 
 def max_attempts(nodes: int, answers: int, approvals: int = 1) -> int:
@@ -91,6 +95,9 @@ def blockage_of(state: RunState, node: NodeState) -> Blockage:
 def repair(state: RunState, node: NodeState, blockage: Blockage) -> Command:
     """Return the one command that answers `blockage`."""
     failure = blockage.failure
+    if failure.kind == "misconfigured":
+        # A wrong key, name or address is for a person to correct: a try more, or another agent, would only hide it.
+        return give_back(state, node, "model_misconfigured")
     if failure.kind not in ("limit", "internal") and attempts_exhausted(state, node):
         return give_back(state, node, "attempts_exhausted")
     match failure.kind:
@@ -194,6 +201,8 @@ def _capability(state: RunState, node: NodeState, blockage: Blockage) -> Command
     redo = blockage.failure.kind == "falsified"
     domain = None if _not_needed(blockage) else blockage.domain
     refused: ReasonCode = _why_no_agent(state)
+    if refused == "repairs_exhausted" and blockage.failure.kind in _OUTSIDE:
+        refused = "outside_failed"
     if domain is not None and "extend_mask" not in node.repairs:
         wanted = DomainId(domain)
         if lacks_domain(state, node, wanted):

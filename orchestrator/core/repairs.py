@@ -135,6 +135,7 @@ _GUARDED: Final[Mapping[FailureKind, Mapping[Lang, str]]] = {
     "not_verified": {"en": "it could not be checked", "zh": "未能核验"},
     "spontaneous_leak": {"en": "it used a silent knowledge domain", "zh": "使用了静默的知识域"},
     "domain_closed": {"en": "a knowledge domain was closed", "zh": "所需的知识域被关闭"},
+    "misconfigured": {"en": "its model could not be asked", "zh": "未能使用其模型"},
     "refused": {"en": "it was not completed", "zh": "工作未完成"},
 }
 """Failures in the words of a guard; any other is told as not completed."""

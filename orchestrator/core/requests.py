@@ -53,6 +53,8 @@ ReasonCode = Literal[
     "attempts_exhausted",
     "second_falsification",
     "repairs_exhausted",
+    "outside_failed",
+    "model_misconfigured",
     "split_at_fault",
     "outside_envelope",
     "not_verified",
@@ -137,6 +139,14 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
     "second_falsification": {
         "en": "the redone output was falsified again",
         "zh": "重做后的输出再次被证伪",
+    },
+    "outside_failed": {
+        "en": "something outside that it needs failed at every try",
+        "zh": "它所依赖的外部资源每次尝试都失败",
+    },
+    "model_misconfigured": {
+        "en": "its model can't be asked as it is set up, and no other try would change that",
+        "zh": "按目前的配置无法使用其模型，重试也不会改变",
     },
     "split_at_fault": {
         "en": "the split into sub-tasks seems to be at fault",

@@ -66,7 +66,9 @@ class ModelCalls:
         """
         if self._chat is None:
             message = f"agent {self._agent.id!r} has no model (policy {self._agent.model_policy.kind!r})"
-            return ModelReply(outcome=ModelError(error_type="bad_request", message=message, retryable=False))
+            return ModelReply(
+                outcome=ModelError(error_type="misconfigured", message=message, retryable=False)
+            )
         if self._around.is_off():
             message = "models are switched off; the embedded default goes on"
             return ModelReply(outcome=ModelError(error_type="unavailable", message=message, retryable=True))

@@ -27,6 +27,7 @@ EXPECTED: dict[FailureKind, str] = {
     "invalid_output": "B",
     "structure": "B",
     "refused": "C",
+    "misconfigured": "C",
     "domain_closed": "C",
     "spontaneous_leak": "C",
     "tool_missing": "C",

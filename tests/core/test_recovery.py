@@ -193,6 +193,18 @@ class TestParametric:
         assert (back.level, back.repair.node) == (BacktrackLevel.NODE, "a")
         assert back.invalidated == ("a", "b", "c")
 
+    def test_a_model_that_is_set_up_wrongly_is_asked_about_at_once(self) -> None:
+        done = run(CHAIN, {"a": [fails(failure("misconfigured"))]})
+        assert (done.started("a"), done.backtracks()) == (1, [])
+        (asked,) = done.requests()
+        assert asked.reason == "model_misconfigured"
+        assert set(asked.choices) >= {"retry", "reassign", "abandon", "review"}
+        assert "set_mask" not in asked.choices
+
+    def test_what_failed_outside_at_every_try_is_no_used_up_repair(self) -> None:
+        done = run(CHAIN, {"a": [fails(failure("unavailable"))] * 9})
+        assert done.requests()[0].reason == "outside_failed"
+
     def test_the_guard_is_in_the_goals_language(self) -> None:
         draft = proposal(CHAIN, lang="zh")
         simulation = Simulation(draft, {"a": [fails(failure("structure"))]})

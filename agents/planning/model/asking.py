@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar, assert_never
 
+from agents.models.advice import explained
 from agents.models.contract import (
     FinalAnswer,
     InvalidOutput,
@@ -135,7 +136,7 @@ class Interview:
                     return _Reply(raw=outcome.raw, data=whole.data, reason=outcome.reason)
                 return _Reply(raw=outcome.raw, reason=whole.reason)
             case ModelError():
-                told = f"{outcome.error_type}: {outcome.message}"
+                told = explained(outcome, model=self.chat.name, lang=self.lang)
                 return _Reply(raw="", reason=told, answered=False)
             case _:
                 assert_never(outcome)

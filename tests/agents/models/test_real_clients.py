@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from agents.models.advice import explained
 from agents.models.contract import (
     FinalAnswer,
     InvalidOutput,
@@ -22,6 +23,7 @@ from agents.models.contract import (
 from agents.models.langchain import LangChainChat
 from agents.models.providers import open_chat
 from agents.tools.contract import ToolCall
+from graphs.contract import Lang
 from tests.agents.models.fault_server import (
     Answer,
     Events,
@@ -134,22 +136,23 @@ CASES = (
         "a page instead of a body",
         Answer(body=b"<html>Bad gateway</html>", headers={"content-type": "text/html"}),
         Answer(body=b"<html>Bad gateway</html>", headers={"content-type": "text/html"}),
-        "unavailable",
-        retryable=True,
+        "misconfigured",
+        told="a web page came",
     ),
+    *both("an empty body", Answer(body=b""), Answer(body=b""), "unavailable", retryable=True, told="empty"),
     *both("an empty object", Answer(body={}), Answer(body={}), "unavailable", retryable=True),
     *both(
         "401",
         openai_error(401, f"Incorrect API key provided: {KEY}"),
         anthropic_error(401, "authentication_error", f"no such key {KEY}"),
-        "refused",
+        "misconfigured",
         told="***",
     ),
     *both(
         "404",
         openai_error(404, "no model toy"),
         anthropic_error(404, "not_found_error", "no model toy"),
-        "bad_request",
+        "misconfigured",
     ),
     *both(
         "more than the context holds",
@@ -597,3 +600,55 @@ async def test_the_length_of_an_answer_is_limited_by_the_request() -> None:
     async with fault_server(anthropic_answer({"type": "text", "text": "ok"})) as server:
         await ask(server, "anthropic", asked)
     assert server.asked[0].body["max_tokens"] == 50
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_server_that_gives_no_stream_is_asked_for_whole_answers_next_time(provider: str) -> None:
+    whole = (
+        openai_answer("fine") if provider == "openai" else anthropic_answer({"type": "text", "text": "fine"})
+    )
+    async with fault_server(whole) as server:
+        asked_of = chat(server, provider)
+        pieces: list[str] = []
+        first = await asked_of.complete(request(), pieces.append)
+        second = await asked_of.complete(request(), pieces.append)
+    assert isinstance(first.outcome, ModelError)
+    assert (first.outcome.error_type, first.outcome.cause, first.outcome.retryable) == (
+        "unavailable",
+        "no_completion",
+        True,
+    )
+    assert server.url in first.outcome.address
+    assert "stream" in first.outcome.message
+    assert isinstance(second.outcome, FinalAnswer)
+    assert (second.outcome.text, pieces) == ("fine", ["fine"])
+    assert [bool(asked.body.get("stream")) for asked in server.asked] == [True, False]
+
+
+async def test_a_page_instead_of_a_stream_is_named_as_one_and_not_tried_for_ever() -> None:
+    page = Answer(body=b"<html>Welcome</html>", headers={"content-type": "text/html"})
+    async with fault_server(page) as server:
+        asked_of = chat(server, "openai")
+        pieces: list[str] = []
+        await asked_of.complete(request(), pieces.append)
+        outcome = (await asked_of.complete(request(), pieces.append)).outcome
+    assert isinstance(outcome, ModelError)
+    assert (outcome.error_type, outcome.cause, outcome.retryable) == ("misconfigured", "no_completion", False)
+    assert "<html>Welcome" in outcome.message
+    assert "/v1" in explained(outcome, model="openai:toy", lang="en")
+
+
+async def test_nobody_at_an_address_is_told_with_model_address_and_what_to_do() -> None:
+    async with fault_server(Silence()) as server:
+        asked_of, url = chat(server, "openai"), server.url
+    outcome = (await asked_of.complete(request())).outcome
+    assert isinstance(outcome, ModelError)
+    assert (outcome.error_type, outcome.cause) == ("unavailable", "no_connection")
+    for lang, off in (
+        ("en", "without models: maskgrad models off"),
+        ("zh", "不使用模型：maskgrad models off"),
+    ):
+        said = explained(outcome, model="openai:toy", lang=cast("Lang", lang))
+        assert said.startswith("openai:toy")
+        assert url in said
+        assert said.endswith(off)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.models.advice import explained
 from agents.models.contract import (
     Dropped,
     FinalAnswer,
@@ -23,7 +24,7 @@ from agents.models.contract import (
     ToolOffer,
     Usage,
 )
-from agents.models.errors import InvalidRecording
+from agents.models.errors import InvalidRecording, RecordingUnavailable
 from agents.models.ports import ChatPort, Told
 from agents.models.recorded import RecordedChat, RecordingChat
 from agents.tools.contract import ToolCall
@@ -68,7 +69,7 @@ def ask(text: str) -> ModelRequest:
 
 
 async def test_every_kind_of_reply_is_given_again_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "answers.jsonl"
+    path = tmp_path / "answers.jsonl"
     recording: ChatPort = RecordingChat(Once(*OUTCOMES), path)
     said = [await recording.complete(ask(str(n))) for n in range(len(OUTCOMES))]
     recorded: ChatPort = RecordedChat(path, "x:m")
@@ -78,13 +79,13 @@ async def test_every_kind_of_reply_is_given_again_as_it_was(tmp_path: Path) -> N
 
 
 async def test_a_recording_is_for_its_user_alone(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "answers.jsonl"
+    path = tmp_path / "answers.jsonl"
     before = os.umask(0)
     try:
         await RecordingChat(Once(OUTCOMES[0]), path).complete(ask("x"))
     finally:
         os.umask(before)
-    assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 async def test_a_request_that_was_made_twice_gets_its_replies_in_order(tmp_path: Path) -> None:
@@ -119,10 +120,12 @@ async def test_another_request_is_a_miss_that_says_how_to_record(other: ModelReq
     await RecordingChat(Once(OUTCOMES[0]), path).complete(ask("a"))
     outcome = (await RecordedChat(path, "x:m").complete(other)).outcome
     assert isinstance(outcome, ModelError)
-    assert (outcome.error_type, outcome.retryable) == ("bad_request", False)
+    assert (outcome.error_type, outcome.retryable) == ("misconfigured", False)
+    assert outcome.cause == "not_recorded"
     assert repr(other.purpose) in outcome.message
-    assert "RecordingChat" in outcome.message
     assert "'answers.jsonl'" in outcome.message
+    assert "MASKGRAD_RECORD=FILE" in explained(outcome, model="x:m", lang="en")
+    assert "MASKGRAD_RECORD=文件" in explained(outcome, model="x:m", lang="zh")
 
 
 async def test_another_model_did_not_say_it(tmp_path: Path) -> None:
@@ -164,6 +167,19 @@ def test_a_line_that_is_no_reply_is_named(line: str, tmp_path: Path) -> None:
         RecordedChat(path, "x:m")
 
 
-def test_a_recording_that_is_not_there_is_no_empty_one(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+def test_a_recording_that_is_not_there_is_said_in_both_languages(tmp_path: Path) -> None:
+    with pytest.raises(RecordingUnavailable) as missing:
         RecordedChat(tmp_path / "none.jsonl", "x:m")
+    assert "MASKGRAD_REPLAY" in str(missing.value)
+    assert "文件不存在" in missing.value.message("zh")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(RecordingUnavailable, match="no UTF-8"):
+        RecordedChat(tmp_path / "bytes", "x:m")
+
+
+def test_a_folder_for_a_recording_is_not_made_behind_the_users_back(tmp_path: Path) -> None:
+    with pytest.raises(RecordingUnavailable, match="MASKGRAD_RECORD"):
+        RecordingChat(Once(), tmp_path / "typo" / "answers.jsonl")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(RecordingUnavailable):
+        RecordingChat(Once(), tmp_path)

@@ -13,12 +13,14 @@ from typing import get_args
 import pytest
 
 from agents.models.errors import (
+    NO_TEXT,
     ChatUnavailable,
     InvalidBaseUrl,
     InvalidPricesFile,
     InvalidRecording,
     MissingKey,
     ProviderNotInstalled,
+    RecordingUnavailable,
     UnknownProvider,
 )
 from agents.planning.embedded import EmptyGoal
@@ -155,6 +157,8 @@ CASES = [
     Case(InvalidBaseUrl("host:1"), "usage", 2, "invalid_base_url"),
     Case(InvalidPricesFile(Path("prices.yaml"), "5"), "usage", 2, "prices_file_invalid"),
     Case(InvalidRecording(Path("a.jsonl"), 2), "usage", 2, "recording_invalid"),
+    Case(RecordingUnavailable(Path("a.jsonl"), "replay", NO_TEXT), "usage", 2, "recording_unavailable"),
+    Case(RecordingUnavailable(Path("a.jsonl"), "record", NO_TEXT), "usage", 2, "recording_unavailable"),
     Case(InvalidToolsFile(Path("tools.yaml"), 3, en="no", zh="不"), "usage", 2, "tools_file_invalid"),
     Case(Changed("z", en="no", zh="不"), "state", 2, "z"),
     Case(Unavailable("u", en="no", zh="不"), "unavailable", 6, "u"),

@@ -20,6 +20,7 @@ FAILURES: Final[Mapping[FailureKind, tuple[str, str]]] = {
     "invalid_output": ("the output can't be read", "输出无法读取"),
     "structure": ("the structure does not fit", "结构不符"),
     "refused": ("the agent refused", "agent 拒绝执行"),
+    "misconfigured": ("its model can't be asked as it is set up", "按目前的配置无法使用其模型"),
     "domain_closed": ("a domain that it needs is closed", "所需知识域已关闭"),
     "spontaneous_leak": ("a closed domain was used without need", "无需而动用了已关闭的知识域"),
     "tool_missing": ("a tool is missing", "缺少工具"),
