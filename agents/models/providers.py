@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from agents.models.addresses import OWN_SERVERS, host_of
 from agents.models.errors import InvalidBaseUrl, MissingKey, ProviderNotInstalled, UnknownProvider
 from agents.models.forms import Dialect, SchemaMode
 from agents.models.langchain import LangChainChat
@@ -44,10 +45,6 @@ class _Provider:
     """The class in `module`."""
     keys: tuple[str, ...]
     """Environment variables that may hold its key, the first one set counts; empty: it takes none."""
-    address: str
-    """The provider's own, which is used where no other is given."""
-    address_variable: str | None
-    """Environment variable by which the user sends everything of the provider elsewhere, key included."""
     dialect: Dialect
     schema_modes: tuple[SchemaMode, ...]
 
@@ -58,8 +55,6 @@ PROVIDERS: Final[Mapping[str, _Provider]] = {
         module="langchain_openai",
         kind="ChatOpenAI",
         keys=("OPENAI_API_KEY",),
-        address="https://api.openai.com/v1",
-        address_variable="OPENAI_BASE_URL",
         dialect="openai",
         schema_modes=("json_schema", "json_mode", "prompt"),
     ),
@@ -68,8 +63,6 @@ PROVIDERS: Final[Mapping[str, _Provider]] = {
         module="langchain_anthropic",
         kind="ChatAnthropic",
         keys=("ANTHROPIC_API_KEY",),
-        address="https://api.anthropic.com",
-        address_variable="ANTHROPIC_BASE_URL",
         dialect="anthropic",
         schema_modes=("function_calling", "prompt"),
     ),
@@ -78,8 +71,6 @@ PROVIDERS: Final[Mapping[str, _Provider]] = {
         module="langchain_google_genai",
         kind="ChatGoogleGenerativeAI",
         keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        address="https://generativelanguage.googleapis.com",
-        address_variable=None,
         dialect="google",
         schema_modes=("json_schema", "json_mode", "prompt"),
     ),
@@ -88,8 +79,6 @@ PROVIDERS: Final[Mapping[str, _Provider]] = {
         module="langchain_ollama",
         kind="ChatOllama",
         keys=(),
-        address="http://127.0.0.1:11434",
-        address_variable="OLLAMA_HOST",
         dialect="ollama",
         schema_modes=("json_schema", "json_mode", "prompt"),
     ),
@@ -98,8 +87,6 @@ PROVIDERS: Final[Mapping[str, _Provider]] = {
         module="langchain_deepseek",
         kind="ChatDeepSeek",
         keys=("DEEPSEEK_API_KEY",),
-        address="https://api.deepseek.com/v1",
-        address_variable="DEEPSEEK_API_BASE",
         dialect="openai",
         schema_modes=("json_mode", "function_calling", "prompt"),
     ),
@@ -168,11 +155,12 @@ def _server_modes(known: _Provider) -> tuple[SchemaMode, ...]:
 
 def _access(provider: str, known: _Provider, base_url: str | None, environ: Mapping[str, str]) -> _Access:
     """Decide on the address and the key; see the head of this module."""
-    users = environ.get(known.address_variable, "") if known.address_variable else ""
-    url = _checked(base_url if base_url is not None else _with_scheme(users, known) or known.address)
-    own = {_host(known.address), *([_host(_with_scheme(users, known))] if users else [])}
-    foreign = _host(url) != _host(known.address)
-    if _host(url) not in own:
+    server = OWN_SERVERS[provider]
+    users = server.named_by(environ)
+    url = _checked(base_url if base_url is not None else users or server.url)
+    own = {host_of(server.url), *([host_of(users)] if users else [])}
+    foreign = host_of(url) != host_of(server.url)
+    if host_of(url) not in own:
         return _Access(url, environ.get(SERVER_KEY) or NO_KEY, foreign)
     if not known.keys:
         return _Access(url, NO_KEY, foreign)
@@ -184,21 +172,10 @@ def _access(provider: str, known: _Provider, base_url: str | None, environ: Mapp
     raise MissingKey(provider, known.keys)
 
 
-def _with_scheme(address: str, known: _Provider) -> str:
-    """Ollama's variable may be a host and a port alone."""
-    return f"http://{address}" if address and known.dialect == "ollama" and "://" not in address else address
-
-
 def _checked(url: str) -> str:
     if not is_server_address(url):
         raise InvalidBaseUrl(url)
     return url
-
-
-def _host(url: str) -> tuple[str, str | None, int | None]:
-    """What decides who gets a key: scheme, host and port."""
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
 
 
 def _is_loopback(url: str) -> bool:

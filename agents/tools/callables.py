@@ -59,13 +59,19 @@ def tool(
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Return a decorator that makes a function, sync or async, a tool; a sync one runs on a thread.
 
-    `repeat` is `safe` for what only reads, else `keyed` when the function takes the key, else `never`. `outcome` looks
-    up an earlier call. Raises `NoTool` for a function whose parameters have no JSON form.
+    `repeat` says what may be done when nobody knows what came of a call, because the process died in it or it raised:
+    `safe` for what only reads, else `never`: `outcome` is asked, and where it can't tell, a person. `keyed` is a
+    promise that is never assumed: called again with a key that it has seen, the function has no second effect. Taking
+    `idempotency_key` alone promises nothing. `outcome` looks up an earlier call by its arguments and key.
+
+    Raises `NoTool` for a function whose parameters have no JSON form, for `keyed` without the key, and for `safe` of
+    what changes something.
     """
 
     def made(function: Callable[..., Any]) -> FunctionTool:
         model, result, keyed = _types_of(function)
         own = name or function.__name__
+        rule = _repeat_rule(own, side_effect, repeat, keyed=keyed)
         schema = model.model_json_schema()
         schema.pop("title", None)
         spec = ToolSpec(
@@ -80,13 +86,28 @@ def tool(
             side_effect=side_effect,
             permission=permission or f"function.{own}",
             error_codes=("INVALID_ARGUMENT", "FAILED"),
-            repeat=repeat or ("safe" if side_effect == "read" else "keyed" if keyed else "never"),
+            repeat=rule,
             compensation=compensation,
         )
         kind = FunctionTool if side_effect == "read" else EffectFunctionTool
         return kind(spec=spec, function=function, model=model, result=result, keyed=keyed, outcome=outcome)
 
     return made
+
+
+def _repeat_rule(
+    name: str, side_effect: SideEffectClass, repeat: RepeatRule | None, *, keyed: bool
+) -> RepeatRule:
+    if side_effect == "read":
+        return repeat or "safe"
+    if repeat == "safe":
+        raise NoTool(f"{name}: repeat='safe' with side_effect={side_effect!r}; accepted: 'keyed' or 'never'.")
+    if repeat == "keyed" and not keyed:
+        raise NoTool(
+            f"{name}: repeat='keyed', but the function takes no {KEY_PARAMETER!r}. Add that parameter and make a key "
+            "that was seen before have no second effect, or say repeat='never'."
+        )
+    return repeat or "never"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.models.contract import Usage
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, ModelPolicy
 from graphs.plan import NodeId, SubTask
 from orchestrator.core.events import AttemptVerified, CallReturned, Event
 from orchestrator.core.proposal import Proposal
@@ -33,7 +33,7 @@ LOOP_STEPS: Final = 4
 TOLERANCE: Final = 0.20
 """An estimate that is off by more than this share is corrected (003 3.3)."""
 
-Price = Callable[[Usage], float | None]
+Price = Callable[[ModelPolicy, Usage], float | None]
 """Returns the cost in USD of a usage whose `model` is `provider:model`; `None`: unknown."""
 
 
@@ -76,19 +76,21 @@ class CostEstimate:
 def estimate_cost(proposal: Proposal, price: Price, factors: Factors) -> CostEstimate | None:
     """Return what the run of `proposal` will consume; `None` where no agent thinks with a model."""
     calls = 0
-    lows: list[tuple[str, Tokens]] = []
-    expected: list[tuple[str, Tokens]] = []
+    lows: list[tuple[ModelPolicy, Tokens]] = []
+    expected: list[tuple[ModelPolicy, Tokens]] = []
     for subtask, agent in _thinking(proposal):
         key = cost_key(subtask, agent)
         factor = factors.get(key, UNCHANGED)
         steps = _steps(subtask, proposal)
         calls += steps
         tools = len(proposal.grants.get(agent.id, ())) if subtask.kind == "loop" else 0
-        lows.append((key.model, _times(_tokens(1, tools), factor)))
-        expected.append((key.model, _times(_tokens(steps, tools), factor)))
+        lows.append((agent.model_policy, _times(_tokens(1, tools), factor)))
+        expected.append((agent.model_policy, _times(_tokens(steps, tools), factor)))
     if not expected:
         return None
-    unknown = sorted({model for model, tokens in expected if price(_usage(model, tokens)) is None})
+    unknown = sorted(
+        {_name(policy) for policy, tokens in expected if price(policy, _usage(policy, tokens)) is None}
+    )
     return CostEstimate(
         calls=calls,
         low=_sum(lows),
@@ -101,9 +103,7 @@ def estimate_cost(proposal: Proposal, price: Price, factors: Factors) -> CostEst
 
 def cost_key(subtask: SubTask, agent: AgentSpec) -> CostKey:
     """Return what the estimate of a sub-task is calibrated by."""
-    return CostKey(
-        kind=subtask.kind, operation=subtask.operation, model=agent.model_policy.model or "unknown:model"
-    )
+    return CostKey(kind=subtask.kind, operation=subtask.operation, model=_name(agent.model_policy))
 
 
 def measured(proposal: Proposal, events: Iterable[Event]) -> Mapping[CostKey, Tokens]:
@@ -181,15 +181,19 @@ def _times(tokens: Tokens, factor: Tokens) -> Tokens:
     return Tokens(input=tokens.input * factor.input, output=tokens.output * factor.output)
 
 
-def _sum(listed: Sequence[tuple[str, Tokens]]) -> Tokens:
+def _sum(listed: Sequence[tuple[ModelPolicy, Tokens]]) -> Tokens:
     return Tokens(input=sum(t.input for _, t in listed), output=sum(t.output for _, t in listed))
 
 
-def _usd(listed: Sequence[tuple[str, Tokens]], price: Price) -> float | None:
-    prices = [price(_usage(model, tokens)) for model, tokens in listed]
+def _usd(listed: Sequence[tuple[ModelPolicy, Tokens]], price: Price) -> float | None:
+    prices = [price(policy, _usage(policy, tokens)) for policy, tokens in listed]
     known = [usd for usd in prices if usd is not None]
     return sum(known) if len(known) == len(prices) else None
 
 
-def _usage(model: str, tokens: Tokens) -> Usage:
-    return Usage(model=model, input_tokens=round(tokens.input), output_tokens=round(tokens.output))
+def _name(policy: ModelPolicy) -> str:
+    return policy.model or "unknown:model"
+
+
+def _usage(policy: ModelPolicy, tokens: Tokens) -> Usage:
+    return Usage(model=_name(policy), input_tokens=round(tokens.input), output_tokens=round(tokens.output))

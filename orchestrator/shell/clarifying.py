@@ -10,7 +10,9 @@ from agents.planning.clarifying import as_decided, settle, settled_points
 from agents.planning.intent import resolve_prohibitions
 from agents.planning.ports import Planner
 from agents.planning.reading import read_goal
+from agents.spec import AgentSpec
 from graphs.contract import Ambiguity, Lang
+from masks.design import MaskOriginKind
 from orchestrator.core.proposal import Proposal
 from orchestrator.shell.proposing import ProposalOptions, Proposed, draft_proposal, propose
 from orchestrator.shell.wiring import Workshop
@@ -106,7 +108,20 @@ def options_of(shop: Workshop, proposal: Proposal, settled: Sequence[Ambiguity])
         forbidden=tuple(entry for entry in contract.forbidden if entry not in own),
         limits=contract.limits,
         thresholds=proposal.thresholds,
+        catalogue=_brought_along(proposal),
         policy=policies[0] if policies else None,
         profile=proposal.profile,
         memories=proposal.memories or None,
+    )
+
+
+def _brought_along(proposal: Proposal) -> tuple[AgentSpec, ...]:
+    """The agents that came from the user's catalogue, by where their masks come from; empty: they were designed."""
+    return tuple(
+        agent
+        for agent in proposal.roster.agents
+        if any(
+            origin.kind is MaskOriginKind.CATALOGUE
+            for origin in proposal.mask_origins.get(agent.id, {}).values()
+        )
     )

@@ -9,13 +9,15 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
 
+from agents.models.addresses import is_elsewhere
+from agents.models.contract import Usage
 from agents.models.prices import cost_of, prices_in
+from agents.spec import ModelPolicy
 from orchestrator.core.costs import (
     CostEstimate,
     CostKey,
@@ -72,8 +74,17 @@ def read_costs(settings: Settings) -> CostBook:
 
 
 def price_of(settings: Settings) -> Price:
-    """Return the price function of the data directory; raises `InvalidPricesFile`."""
-    return partial(cost_of, prices=prices_in(settings.home))
+    """Return the price function of the data directory; raises `InvalidPricesFile`.
+
+    As with the calls themselves, a server other than the provider's costs what the user's table says.
+    """
+    prices = prices_in(settings.home)
+    users = prices.without_shipped()
+
+    def price(policy: ModelPolicy, usage: Usage) -> float | None:
+        return cost_of(usage, users if is_elsewhere(policy, os.environ) else prices)
+
+    return price
 
 
 def estimated(settings: Settings, proposal: Proposal, run: RunId | None = None) -> CostEstimate | None:

@@ -38,7 +38,8 @@ def drafted(
     return replace(made, grants={A1: tuple(f"tool_{number}" for number in range(tools))})
 
 
-def ten_a_million(usage: Usage) -> float | None:
+def ten_a_million(policy: ModelPolicy, usage: Usage) -> float | None:
+    assert policy.model == usage.model
     return (usage.input_tokens + 2 * usage.output_tokens) * 10 / 1_000_000 if usage.model == "x:big" else None
 
 

@@ -121,3 +121,29 @@ async def test_a_run_with_a_model_that_ignores_native_tools_is_completed_in_word
     stage, run = await ran(tmp_path, prices=Prices(), replies=replies)
     assert stage.state(run).status == "completed"
     assert stage.state(run).spent.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "variable", "is_priced"),
+    [
+        (None, "", True),
+        ("https://api.openai.com/v1", "", True),
+        ("http://127.0.0.1:9/v1", "", False),
+        (None, "http://127.0.0.1:9/v1", False),
+    ],
+)
+def test_a_server_of_ones_own_is_not_estimated_at_the_providers_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None, variable: str, is_priced: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", variable)
+    policy = ModelPolicy(kind="model", model="openai:gpt-5", base_url=url)
+    made = draft()
+    agents = tuple(replace(a, model_policy=policy) if a.id == A1 else a for a in made.roster.agents)
+    elsewhere = replace(made, roster=replace(made.roster, agents=agents))
+    found = estimated(Settings(home=tmp_path, lang="en"), elsewhere)
+    assert found is not None
+    assert (found.expected_usd is not None) is is_priced
+    (tmp_path / "prices.yaml").write_text("openai:gpt-5: {input: 0, output: 0}\n", encoding="utf-8")
+    own = estimated(Settings(home=tmp_path, lang="en"), elsewhere)
+    assert own is not None
+    assert own.expected_usd == 0.0

@@ -100,7 +100,7 @@ def test_a_function_that_changes_something_is_performed_under_its_key() -> None:
         del arguments
         return ToolOk(summary="", data=done[key], source="") if key in done else NotPerformed()
 
-    @told(side_effect="external", outcome=looked_up, compensation="unsend")
+    @told(side_effect="external", outcome=looked_up, repeat="keyed", compensation="unsend")
     def send(to: str, idempotency_key: str) -> str:
         return done.setdefault(idempotency_key, to)
 
@@ -119,6 +119,24 @@ def test_a_function_that_changes_something_is_performed_under_its_key() -> None:
     assert isinstance(asyncio.run(send.perform({"to": "a"}, "k")), ToolOk)
     assert done == {"k": "a"}
     assert isinstance(asyncio.run(send.outcome_of({"to": "a"}, "k")), ToolOk)
+
+
+def test_taking_the_key_promises_nothing() -> None:
+    @told(side_effect="external")
+    def send(to: str, idempotency_key: str) -> str:
+        return to + idempotency_key
+
+    assert send.spec.repeat == "never"
+
+
+def test_a_rule_that_the_function_can_not_keep_is_refused() -> None:
+    def send(to: str) -> str:
+        return to
+
+    with pytest.raises(NoTool, match="takes no 'idempotency_key'"):
+        told(side_effect="external", repeat="keyed")(send)
+    with pytest.raises(NoTool, match="repeat='safe'"):
+        told(side_effect="write", repeat="safe")(send)
 
 
 def test_a_function_without_types_is_none() -> None:
