@@ -39,7 +39,7 @@ from orchestrator.shell.editing.carrying import carry_candidates, carry_origins
 from orchestrator.shell.editing.checks import check_proposal
 from orchestrator.shell.editing.operations import plan_operations, render_operations
 from orchestrator.shell.editing.reading_roster import USER
-from orchestrator.shell.runs import events_of
+from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.store.ports import RunStore
 
 SIMILAR: Final = 0.5
@@ -94,6 +94,21 @@ class Applied:
     proposal: Proposal
     misfits: tuple[str, ...]
     """A line for each edit that does not fit the new goal."""
+
+
+NoTemplate = Literal["shadow", "not_approved", "not_delivered", "as_drafted"]
+"""Why a run gives no template; `as_drafted`: what was changed, if anything, is of no kind that a template takes over
+(sub-tasks, criteria, mask values), such as tools or models of agents."""
+
+
+def why_no_template(store: RunStore, run: RunId) -> NoTemplate:
+    """Return why `template_of` gives nothing for a run; raises `UnknownRun`."""
+    state = load(store, run)
+    if state.shadow_of is not None:
+        return "shadow"
+    if state.approved_revision is None:
+        return "not_approved"
+    return "as_drafted" if state.status in ("completed", "partial") else "not_delivered"
 
 
 def template_of(store: RunStore, run: RunId) -> PlanTemplate | None:

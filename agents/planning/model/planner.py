@@ -48,7 +48,7 @@ from agents.planning.readings import Reading, UnclearTask
 from agents.planning.repairs import PlanRepair, render_repair, repair
 from agents.planning.templates import draft_task
 from agents.planning.wording import say, shorten
-from graphs.contract import Goal, Intent
+from graphs.contract import Goal, Intent, Lang
 from graphs.lint import errors, lint, render_finding
 from graphs.linting.granularity import MAX_STEPS_PER_LEVEL
 from graphs.plan import NodeId
@@ -64,6 +64,8 @@ class ModelPlanner:
     """Plans with a chat model, and without it where nothing usable comes from it."""
 
     chat: ChatPort
+    address: str = ""
+    """Of the model's server, for the review; empty: the provider's own."""
 
     async def plan(
         self,
@@ -108,10 +110,20 @@ class ModelPlanner:
         lines = tuple(render_repair(found, goal.lang) for found in repairs)
         return replace(
             planned,
-            notes=tuple(dict.fromkeys((*lines, *planned.notes))),
+            notes=tuple(dict.fromkeys((*lines, *planned.notes, *self._model_note(work.interview, goal.lang)))),
             repairs=repairs,
             calls=tuple(work.interview.calls),
         )
+
+
+    def _model_note(self, interview: Interview, lang: Lang) -> tuple[str, ...]:
+        """Which model saw goal and notes, and where: the review shows it, and what is approved names it."""
+        if not interview.calls:
+            return ()
+        model = self.chat.name
+        if lang == "zh":
+            return (f"制定计划时询问了 {model}" + (f"，地址 {self.address}" if self.address else ""),)
+        return (f"asked to plan: {model}" + (f" at {self.address}" if self.address else ""),)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -273,16 +273,19 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         examples=(
             "maskgrad answer r-7k2m9d.q1 retry --guidance 'use the table of costs'",
             "maskgrad answer r-7k2m9d.q1 set_mask --agent A1 --domain law.civil --value 0.40",
+            "maskgrad answer r-7k2m9d.q2 refuse --guidance 'no letters before Friday'",
         ),
         parameters={
             "request": ("the request, as `maskgrad show RUN` lists it", "请求标识，见 `maskgrad show RUN`"),
             "choice": (
-                "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review",
-                "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review",
+                "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review; of a call that "
+                "changes something: approve, refuse, happened or repeat",
+                "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review；会产生改动的调用则为 approve、"
+                "refuse、happened 或 repeat",
             ),
             "guidance": (
-                "what the agent is told in addition (retry), or why (abandon)",
-                "附加说明（retry），或原因（abandon）",
+                "what the agent is told in addition (retry), or why (refuse, abandon)",
+                "附加说明（retry），或原因（refuse、abandon）",
             ),
             "agent": ("agent of the roster (reassign, set_mask)", "名册中的 agent（reassign、set_mask）"),
             "domain": ("knowledge domain (set_mask)", "知识域（set_mask）"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, assert_never
 
 from agents.memory.shown import KIND_NAMES
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, ModelPolicy
 from graphs.contract import Lang
 from graphs.plan import InvalidPlanError, NodeId, index_plan
 from masks.bands import Band, Thresholds, band, format_mask_value
@@ -73,6 +73,9 @@ _WORDS: Final[Mapping[str, Mapping[Lang, str]]] = {
     "effect": {"en": "side effects: {}", "zh": "副作用：{}"},
     "optional": {"en": "optional", "zh": "可选"},
     "works_on": {"en": "works on: {}", "zh": "承担：{}"},
+    "model": {"en": "thinks with: {}", "zh": "使用模型：{}"},
+    "model_at": {"en": "thinks with: {} at {}", "zh": "使用模型：{}，地址 {}"},
+    "scripted": {"en": "thinks with: a script", "zh": "由脚本驱动"},
     "tools": {"en": "may call: {}", "zh": "可调用：{}"},
     "generate": {"en": "generates", "zh": "生成"},
     "verify": {"en": "verifies (by rules in this version)", "zh": "核验（本版本由规则进行）"},
@@ -249,6 +252,8 @@ def _roster(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterato
         nodes = [node for node in _order(proposal) if proposal.assignment.get(node) == agent.id]
         if nodes:
             yield _STEP + _say("works_on", lang, ", ".join(nodes))
+        if agent.role == "generate":  # rules check in the name of an agent that verifies, whatever its model
+            yield from (_STEP + line for line in _thinks_with(agent.model_policy, lang))
         granted = proposal.grants.get(agent.id, ())
         if granted:
             yield _STEP + _say("tools", lang, ", ".join(granted))
@@ -256,6 +261,23 @@ def _roster(proposal: Proposal, registry: DomainRegistry, lang: Lang) -> Iterato
         if own is not None:
             yield _STEP + _thresholds(own, lang)
         yield from (_STEP + line for line in _mask(proposal, agent, registry, lang))
+
+
+def _thinks_with(policy: ModelPolicy, lang: Lang) -> Iterator[str]:
+    """The model and where the agent's material is sent; the embedded default sends nothing and has no line."""
+    match policy.kind:
+        case "embedded":
+            return
+        case "scripted":
+            yield _WORDS["scripted"][lang]
+        case "model":
+            name = policy.model or "?"
+            if policy.base_url is None:
+                yield _say("model", lang, name)
+            else:
+                yield _say("model_at", lang, name, policy.base_url)
+        case _:
+            assert_never(policy.kind)
 
 
 def _mask(proposal: Proposal, agent: AgentSpec, registry: DomainRegistry, lang: Lang) -> Iterator[str]:

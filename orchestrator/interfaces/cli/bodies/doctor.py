@@ -15,15 +15,22 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agents.models.embedders import UseEmbedder
+from agents.models.errors import ChatUnavailable, InvalidPricesFile
+from agents.models.prices import prices_in
+from agents.models.providers import chat_of
+from agents.spec import ModelPolicy
 from agents.tools.yaml_lines import InvalidToolsFile
 from masks.errors import RegistryError
 from masks.ports import Embedder
 from orchestrator.interfaces.cli.bodies.editing import editor_command
+from orchestrator.interfaces.cli.bodies.starting import EMBEDDED
 from orchestrator.interfaces.cli.exit_codes import ExitCode
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
 from orchestrator.interfaces.cli.streams import one_line
+from orchestrator.shell.model_switch import ModelSwitch
+from orchestrator.shell.settings import MODEL, PLANNER_MODEL
 from orchestrator.shell.store.errors import StoreError
 
 IMPORT_NAMES: Final = ("masks", "graphs", "agents", "orchestrator")
@@ -188,6 +195,34 @@ def _tools(session: Session) -> Iterator[Check]:
     yield Check(name="tools", verdict="ok", found=found)
 
 
+def _models(session: Session) -> Iterator[Check]:
+    """The switch, the user's prices, and whether the models of the settings can be opened; none is asked."""
+    settings = session.settings
+    if ModelSwitch(settings).is_off():
+        found = session.pick("switched off; on with: maskgrad models on", "已关闭；打开：maskgrad models on")
+        yield Check(name="models", verdict="note", found=found)
+    else:
+        yield Check(name="models", verdict="ok", found=session.pick("switched on", "已打开"))
+    try:
+        prices = prices_in(settings.home)
+    except InvalidPricesFile as error:
+        yield Check(name="prices", verdict="failed", found=error.message(session.lang))
+        return
+    found = session.pick(f"{len(prices)} prices", f"{len(prices)} 项价格")
+    yield Check(name="prices", verdict="ok", found=found)
+    for setting, name in ((MODEL, settings.model), (PLANNER_MODEL, settings.planner_model)):
+        if not name or name == EMBEDDED:
+            continue
+        policy = ModelPolicy(kind="model", model=name, base_url=settings.base_url or None)
+        shown = f"{name} {settings.base_url}".strip()
+        try:
+            chat_of(policy, environ=session.invocation.environment, prices=prices)
+        except ChatUnavailable as error:
+            yield Check(name=setting, verdict="failed", found=error.message(session.lang))
+        else:
+            yield Check(name=setting, verdict="ok", found=shown)
+
+
 def _store(session: Session) -> Iterator[Check]:
     try:
         store = session.store()
@@ -229,6 +264,7 @@ _STEPS: Final[tuple[Callable[[Session], Iterator[Check]], ...]] = (
     _embedder,
     _domains,
     _tools,
+    _models,
     _store,
     _surroundings,
 )

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from agents.models.providers import PROVIDERS
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from agents.models.providers import DEFAULT_TIMEOUT_S, PROVIDERS
+from agents.planning.domains import DomainRanker, NoteOutline
+from agents.planning.embedded import PlannedGoal, PlanOptions
 from agents.planning.model.planner import ModelPlanner
 from agents.planning.ports import Planner
+from agents.planning.repairs import render_repair
 from agents.spec import ModelPolicy
+from graphs.contract import Goal
+from masks.domains import DomainRegistry
 from orchestrator.interfaces.cli.bodies.starting import EMBEDDED, Draft
 from orchestrator.interfaces.cli.problems import UsageProblem
 from orchestrator.interfaces.cli.session import Session
+from orchestrator.interfaces.cli.streams import one_line
 from orchestrator.shell.wiring import Workshop
 
 
@@ -38,7 +49,47 @@ def planner_of(session: Session, shop: Workshop, draft: Draft) -> Planner | None
     if policy is None or shop.models_are_off() or shop.chats is None:
         return None
     chat = shop.chats.of_policy(policy)
-    return ModelPlanner(chat) if chat is not None else None
+    if chat is None:
+        return None
+    address = policy.base_url or ""
+    return _ToldPlanner(session=session, planner=ModelPlanner(chat, address), model=chat.name, address=address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ToldPlanner:
+    """Says which model is asked before it is, and what became of that when no plan of it came."""
+
+    session: Session
+    planner: Planner
+    model: str
+    address: str
+
+    async def plan(
+        self,
+        goal: Goal,
+        registry: DomainRegistry,
+        rank: DomainRanker,
+        catalogue: Sequence[NoteOutline] | None = None,
+        options: PlanOptions | None = None,
+    ) -> PlannedGoal:
+        """Return what the planner behind it returns; raises as it does."""
+        named = one_line(f"{self.model} {self.address}".strip())
+        since = datetime.now(UTC).strftime("%H:%M:%S UTC")
+        self.session.talk(
+            f"asking {named} to plan since {since}; each answer may take {DEFAULT_TIMEOUT_S:g} s …",
+            f"自 {since} 起请 {named} 制定计划；每次回复最长 {DEFAULT_TIMEOUT_S:g} 秒……",
+        )
+        planned = await self.planner.plan(goal, registry, rank, catalogue, options)
+        for found in planned.repairs:
+            if found.kind in _WITHOUT_IT:
+                line = one_line(render_repair(found, self.session.lang), _LINE)
+                self.session.talk(f"{named}: {line}", f"{named}：{line}")
+        return planned
+
+
+_WITHOUT_IT: Final = frozenset({"fallback"})
+"""Repairs after which the plan is not the model's."""
+_LINE: Final = 400
 
 
 def _opened(shop: Workshop, name: str, url: str) -> ModelPolicy | None:
