@@ -54,8 +54,18 @@ class Toolbox:
     def built_in(self) -> dict[str, Tool]:
         """Return the built-in tools that the file allows, by name.
 
-        Raises `InvalidToolsFile`, also when the folder of drafts can't be made.
+        Raises `InvalidToolsFile`, also when the folder of drafts can't be made, and for a folder that does not exist:
+        an agent that finds nothing in it would look as if nothing were there.
         """
+        for name, folder in self.file.folders.items():
+            if not folder.is_dir():
+                raise InvalidToolsFile(
+                    self.path,
+                    None,
+                    en=f"the folder {str(folder)!r} ({name}) does not exist. Accepted: a folder that is there. "
+                    "Make it, or correct `folders`.",
+                    zh=f"文件夹 {str(folder)!r}（{name}）不存在。可接受：已存在的文件夹。请创建它，或改正 `folders`。",
+                )
         try:
             return configured_tools(self.file)
         except OSError as error:

@@ -110,11 +110,12 @@ class ModelPlanner:
         lines = tuple(render_repair(found, goal.lang) for found in repairs)
         return replace(
             planned,
-            notes=tuple(dict.fromkeys((*lines, *planned.notes, *self._model_note(work.interview, goal.lang)))),
+            notes=tuple(
+                dict.fromkeys((*lines, *planned.notes, *self._model_note(work.interview, goal.lang)))
+            ),
             repairs=repairs,
             calls=tuple(work.interview.calls),
         )
-
 
     def _model_note(self, interview: Interview, lang: Lang) -> tuple[str, ...]:
         """Which model saw goal and notes, and where: the review shows it, and what is approved names it."""

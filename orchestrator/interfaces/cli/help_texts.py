@@ -278,10 +278,10 @@ HELP: Final[Mapping[str, CommandHelp]] = {
         parameters={
             "request": ("the request, as `maskgrad show RUN` lists it", "请求标识，见 `maskgrad show RUN`"),
             "choice": (
-                "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review; of a call that "
-                "changes something: approve, refuse, happened or repeat",
-                "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review；会产生改动的调用则为 approve、"
-                "refuse、happened 或 repeat",
+                "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review; of a call "
+                "that changes something: approve, refuse, happened or repeat",
+                "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review；"
+                "会产生改动的调用则为 approve、refuse、happened 或 repeat",
             ),
             "guidance": (
                 "what the agent is told in addition (retry), or why (refuse, abandon)",

@@ -288,3 +288,26 @@ def test_a_folder_without_readable_notes_is_refused_before_a_run_exists(
     assert "没有可读的笔记（未读取：scan.pdf）" in chinese.err
     (folder / "scan.pdf").unlink()
     assert desk.runs() == before
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_doctor_checks_prices_and_the_models_of_the_settings(tmp_path: Path, lang: str) -> None:
+    def checks(**environment: str) -> dict[str, dict[str, str]]:
+        called = call("doctor", "--json", "--lang", lang, home=tmp_path, environment=environment)
+        failed = any(each["verdict"] == "failed" for each in called.data["checks"])
+        assert called.code == (1 if failed else 0)
+        return {each["name"]: each for each in called.data["checks"]}
+
+    here = {"OPENAI_API_KEY": "sk-test"}
+    good = checks(MASKGRAD_MODEL="openai:gpt-5", **here)
+    assert [good[name]["verdict"] for name in ("models", "prices", "MASKGRAD_MODEL")] == ["ok"] * 3
+    keyless = checks(MASKGRAD_MODEL="openai:gpt-5", MASKGRAD_PLANNER_MODEL="embedded")["MASKGRAD_MODEL"]
+    assert keyless["verdict"] == "failed"
+    assert "OPENAI_API_KEY" in keyless["found"]
+    assert "MASKGRAD_PLANNER_MODEL" not in checks(MASKGRAD_PLANNER_MODEL="embedded")
+    assert checks(MASKGRAD_PLANNER_MODEL="nobody:x")["MASKGRAD_PLANNER_MODEL"]["verdict"] == "failed"
+    assert checks(MASKGRAD_MODELS="off")["models"]["verdict"] == "note"
+    (tmp_path / "prices.yaml").write_text("nonsense: [", encoding="utf-8")
+    broken = checks()["prices"]
+    assert broken["verdict"] == "failed"
+    assert "prices.yaml" in broken["found"]

@@ -167,6 +167,25 @@ def test_a_run_that_gives_no_template_is_refused_before_anything_is_drafted(home
     before = home.shop.store.runs()
     for run in (home.run, "r-nosuch"):
         called = home.plan(NEXT, "--template", run)
-        assert called.error["code"] == "no_template"
+        assert called.error["code"] == ("no_template" if run == home.run else "run_unknown")
         assert called.code == 2
     assert home.shop.store.runs() == before
+
+
+def test_why_a_run_gives_no_template_is_said(home: Home) -> None:
+    def refusal(*argv: str) -> str:
+        said = home.plan(NEXT, "--template", home.run, *argv).error["message"]
+        assert isinstance(said, str)
+        return said
+
+    assert "it was never approved; accepted:" in refusal()
+    home.deliver()
+    assert "no sub-task, criterion or mask value of its draft was changed" in refusal()
+    assert "其草稿的子任务、验收条件与蒙版值均未改动" in refusal("--lang", "zh")
+
+
+def test_one_change_is_one_change(home: Home) -> None:
+    assert home.call("masks", "set", home.run, "A1", "life.sport", "0.5").code == 0
+    home.deliver()
+    called = home.call("plan", NEXT, "--sources", home.notes, "--template", home.run)
+    assert f"taken over from {home.run}: 1 change; revision 1" in called.err

@@ -272,3 +272,12 @@ def test_what_can_not_be_seen_is_shown_as_an_escape(hidden: str) -> None:
 )
 def test_letters_of_all_scripts_are_shown_as_they_are(text: str) -> None:
     assert visible(text) == text
+
+
+def test_a_folder_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "tools.yaml").write_text("folders: [{name: lost, path: gone}]\n", encoding="utf-8")
+    for lang, said in (("en", "does not exist. Accepted:"), ("zh", "不存在。可接受：")):
+        called = call("tools", "--lang", lang, home=tmp_path)
+        assert called.code == 2
+        assert str(tmp_path / "gone") in called.err
+        assert said in called.err

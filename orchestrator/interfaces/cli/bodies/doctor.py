@@ -208,7 +208,8 @@ def _models(session: Session) -> Iterator[Check]:
     except InvalidPricesFile as error:
         yield Check(name="prices", verdict="failed", found=error.message(session.lang))
         return
-    found = session.pick(f"{len(prices)} prices", f"{len(prices)} 项价格")
+    own, shipped = len(prices.own), len(prices.shipped)
+    found = session.pick(f"{own} of your own, {shipped} shipped", f"自有 {own} 项，内置 {shipped} 项")
     yield Check(name="prices", verdict="ok", found=found)
     for setting, name in ((MODEL, settings.model), (PLANNER_MODEL, settings.planner_model)):
         if not name or name == EMBEDDED:

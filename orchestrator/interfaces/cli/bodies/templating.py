@@ -91,8 +91,8 @@ def with_offer(session: Session, state: RunState, result: Result) -> Result:
     folders = "".join(f" --sources {shlex.quote(folder)}" for folder in proposal.goal.sources)
     command = f"maskgrad plan {goal}{folders} --template {found.run}"
     note = session.pick(
-        f"a similar goal was delivered ({found.run}, {found.outcome}: {one_line(found.goal, 80)}) with {_counted(found.size)} "
-        f"of yours; a draft that takes them over: {command}",
+        f"a similar goal was delivered ({found.run}, {found.outcome}: {one_line(found.goal, 80)}) "
+        f"with {_counted(found.size)} of yours; a draft that takes them over: {command}",
         f"有相似的目标已经交付（{found.run}：{one_line(found.goal, 80)}），其中有您的 {found.size} 处改动；"
         f"采用这些改动另行起草：{command}",
     )

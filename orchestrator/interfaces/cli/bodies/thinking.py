@@ -52,7 +52,9 @@ def planner_of(session: Session, shop: Workshop, draft: Draft) -> Planner | None
     if chat is None:
         return None
     address = policy.base_url or ""
-    return _ToldPlanner(session=session, planner=ModelPlanner(chat, address), model=chat.name, address=address)
+    return _ToldPlanner(
+        session=session, planner=ModelPlanner(chat, address), model=chat.name, address=address
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
