@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from agents.retrieval.reading import SkipReason as FileReason
 from graphs.plan import NodeId
-from orchestrator.core.backtrack import BacktrackLevel
+from orchestrator.core.backtrack import BacktrackLevel, Repair
 from orchestrator.core.blockage import FailureKind
 from orchestrator.core.events import (
     AttemptFailed,
@@ -32,9 +33,18 @@ from orchestrator.core.requests import Answer
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
 from orchestrator.interfaces.cli.progress.changes import Change, Narrator
-from orchestrator.interfaces.cli.progress.wording import DECIDED_BY, FAILURES, GIVEN_UP, LEVELS, NOT_READ
+from orchestrator.interfaces.cli.progress.wording import (
+    DECIDED_BY,
+    FAILURES,
+    GIVEN_UP,
+    LEVELS,
+    NOT_READ,
+    outcome_words,
+    repair_kind_words,
+)
 from tests.core import builders
 from tests.core.simulation import RUN
+from tests.interfaces.cli.harness import call, store_log
 from tests.interfaces.cli.logs import backtracked_log
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -117,3 +127,24 @@ def test_classes_and_backtracks_are_told_in_the_readers_language() -> None:
     for sentence in shown:
         assert CHINESE.search(sentence)
         assert not re.findall("[A-Za-z_]{2,}", NAMES.sub(" ", sentence)), sentence
+
+
+def test_every_end_and_repair_of_the_table_of_attempts_has_words_in_both_languages() -> None:
+    ends = [*get_args(FailureKind), "verified", "cancelled", "given_up", "superseded"]
+    kinds = [each.__dataclass_fields__["kind"].default for each in get_args(Repair)]
+    for word, codes in ((outcome_words, ends), (repair_kind_words, kinds)):
+        for code in codes:
+            assert word(code, "en") not in (code, "") or code == "accepted"
+            assert not word(code, "zh").isascii()
+    # The log of another version may name what this one does not know.
+    assert (outcome_words("odd", "zh"), repair_kind_words("odd", "zh")) == ("odd", "odd")
+
+
+def test_lines_for_a_chinese_reader_say_the_sentence_too(tmp_path: Path) -> None:
+    run = store_log(tmp_path, "r-test", backtracked_log())
+    english = call("watch", run, "--display", "plain", home=tmp_path).err
+    chinese = call("watch", run, "--display", "plain", "--lang", "zh", home=tmp_path).err
+    assert "said=" not in english
+    lines = [line for line in chinese.splitlines() if line.startswith(("node=", "run="))]
+    assert lines
+    assert all(" said=" in line for line in lines)

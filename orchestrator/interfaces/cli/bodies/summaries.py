@@ -17,6 +17,7 @@ from orchestrator.interfaces.cli.bodies.effects import effect_documents
 from orchestrator.interfaces.cli.bodies.held_calls import call_document, call_lines, earlier_lines
 from orchestrator.interfaces.cli.bodies.looking import nodes_of
 from orchestrator.interfaces.cli.problems import Lang, pick
+from orchestrator.interfaces.cli.progress.wording import outcome_words, repair_kind_words
 from orchestrator.interfaces.cli.streams import one_line
 
 STATUS_WORDS: Final[Mapping[RunStatus, tuple[str, str]]] = {
@@ -232,8 +233,9 @@ def request_lines(request: Request, lang: Lang, given: str | None = None) -> lis
     if request.attempts:
         lines.append(pick(lang, "  tried:", "  已尝试："))
     for row in request.attempts:
-        repair = f" · {row.repair}" if row.repair else ""
-        lines.append(f"    {row.generation}.{row.attempt}  {row.agent}  {row.outcome}{repair}")
+        repair = f" · {repair_kind_words(row.repair, lang)}" if row.repair else ""
+        ended = outcome_words(row.outcome, lang)
+        lines.append(f"    {row.generation}.{row.attempt}  {row.agent}  {ended}{repair}")
     for why in request.refused:
         lines.append(
             pick(

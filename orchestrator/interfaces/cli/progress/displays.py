@@ -46,6 +46,7 @@ class LineDisplay(NoDisplay):
     def __init__(self, streams: Streams, lang: Lang, *, stamped: bool, named: bool = False) -> None:
         """Return a display; `stamped` lines begin with time, run and number of the event, `named` ones with the run."""
         self._streams = streams
+        self._lang = lang
         self._narrator = Narrator(lang, following=True)
         self._stamped = stamped
         self._named = named
@@ -57,7 +58,9 @@ class LineDisplay(NoDisplay):
             stamp = (("ts", event.ts), ("id", state.run), ("seq", event.seq))
         for change in self._narrator.tell(event, state):
             if change.weight != "activity":
-                self._streams.talk(logfmt((*stamp, *change.fields)))
+                # Keys and codes are the same in every language; a reader of another one gets the sentence, too.
+                said = () if self._lang == "en" else (("said", change.sentence),)
+                self._streams.talk(logfmt((*stamp, *change.fields, *said)))
 
 
 def display_for(

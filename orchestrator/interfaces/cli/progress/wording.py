@@ -75,3 +75,33 @@ def not_read_words(reason: str, lang: Lang) -> str:
         if known == reason:
             return pick(lang, *words)
     return reason
+
+
+REPAIRS: Final[Mapping[str, tuple[str, str]]] = {
+    "correct_parameters": ("parameters corrected", "修正参数"),
+    "extend_mask": ("mask extended", "扩展蒙版"),
+    "set_mask": ("mask set", "设置蒙版"),
+    "change_agent": ("another agent", "改派 agent"),
+    "inject_guard": ("told in addition", "附加约束"),
+}
+"""Repairs by their kind."""
+
+ENDS: Final[Mapping[str, tuple[str, str]]] = {
+    "verified": ("accepted", "已接受"),
+    "superseded": ("no longer needed", "已不再需要"),
+    "given_up": ("given up", "已放弃"),
+    "cancelled": ("stopped", "已停止"),
+}
+"""Ends of attempts other than failures."""
+
+
+def outcome_words(outcome: str, lang: Lang) -> str:
+    """Return how an attempt ended in words; what another version wrote stays as it is."""
+    words = {**ENDS, **FAILURES}.get(outcome)
+    return pick(lang, *words) if words is not None else outcome
+
+
+def repair_kind_words(kind: str, lang: Lang) -> str:
+    """Return a kind of repair in words; what another version wrote stays as it is."""
+    words = REPAIRS.get(kind)
+    return pick(lang, *words) if words is not None else kind
