@@ -97,8 +97,10 @@ ENDS: Final[Mapping[str, tuple[str, str]]] = {
 
 def outcome_words(outcome: str, lang: Lang) -> str:
     """Return how an attempt ended in words; what another version wrote stays as it is."""
-    words = {**ENDS, **FAILURES}.get(outcome)
-    return pick(lang, *words) if words is not None else outcome
+    for kind, words in (*FAILURES.items(), *ENDS.items()):
+        if kind == outcome:
+            return pick(lang, *words)
+    return outcome
 
 
 def repair_kind_words(kind: str, lang: Lang) -> str:
