@@ -59,7 +59,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 @pytest.mark.parametrize(
     ("lang", "before", "after"),
     [
-        ("en", f"asking {MODEL} {URL} to plan since ", "unavailable: Connection error."),
+        ("en", f"asking {MODEL} {URL} to plan since ", "unavailable: Connection error"),
         ("zh", f"起请 {MODEL} {URL} 制定计划；每次回复最长 180 秒", f"{MODEL} {URL}：已修正："),
     ],
 )
