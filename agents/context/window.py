@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from agents.context.parts import Part, exchanges_of
+from agents.context.parts import exchanges_of
 from agents.context.working_state import WorkingState
 from agents.models.contract import Message
 from graphs.contract import Lang
@@ -31,10 +31,6 @@ class Window:
     """How many messages before them the summary stands for."""
     summary: str
     """Empty when nothing was folded, or nothing is settled."""
-
-    def part(self) -> Part | None:
-        """Return the summary as a part of a prompt; `None` without one."""
-        return Part(kind="summary", text=self.summary, origin="source") if self.summary else None
 
 
 def window_of(
@@ -97,47 +93,15 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def render_state(state: WorkingState, lang: Lang) -> str:
-    """Return `state` as the text of a part: a heading and a line for each entry, findings with their evidence."""
-    words = _WORDS[lang]
-    lines = [words["goal"] + _line(state.goal)]
-    listed = (
-        ("done", [_line(step) for step in state.done]),
-        ("fact", [f"{_line(f.statement)} ({', '.join(f.evidence)})" for f in state.confirmed]),
-        ("unconfirmed", [_line(f.statement) for f in state.findings if not f.evidence]),
-        ("excluded", [_line(direction) for direction in state.excluded]),
-        ("open", [_line(point) for point in state.open_points]),
-        ("artefacts", list(state.artefacts)),
-    )
-    for name, entries in listed:
-        lines.extend(f"{words[name]}{entry}" for entry in entries)
-    return "\n".join(lines)
-
-
-def state_part(state: WorkingState, lang: Lang) -> Part:
-    """Return `state` as a part of a prompt: data, for its findings are the words of documents and models."""
-    return Part(kind="state", text=render_state(state, lang), origin="computed", taint="untrusted")
-
-
 _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
     "en": {
         "between": "; ",
-        "goal": "goal: ",
-        "done": "done: ",
         "fact": "confirmed: ",
-        "unconfirmed": "not confirmed: ",
         "excluded": "excluded: ",
-        "open": "open: ",
-        "artefacts": "made: ",
     },
     "zh": {
         "between": "；",
-        "goal": "目标：",
-        "done": "已完成：",
         "fact": "已确认：",
-        "unconfirmed": "未确认：",
         "excluded": "已排除：",
-        "open": "未决：",
-        "artefacts": "产物：",
     },
 }

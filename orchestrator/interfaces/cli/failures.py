@@ -138,6 +138,12 @@ _HINTS_ON_RUNS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "maskgrad doctor; without a copy of the store, once the run has ended: maskgrad run RUN --again",
         "zh": "maskgrad doctor；没有存储的备份时，在运行结束后：maskgrad run RUN --again",
     },
+    "unknown_provider": {
+        "en": "a run whose model only a Python program knows goes on there, with orchestrator.run.execute; or give it "
+        "up: maskgrad cancel RUN",
+        "zh": "若该模型只在某个 Python 程序中定义，请在那里用 orchestrator.run.execute 继续；或放弃该运行："
+        "maskgrad cancel RUN",
+    },
     "folder_not_found": {
         "en": "put the folder back and run: maskgrad resume RUN; or give the run up: maskgrad cancel RUN",
         "zh": "请将文件夹放回原处后运行：maskgrad resume RUN；或放弃该运行：maskgrad cancel RUN",

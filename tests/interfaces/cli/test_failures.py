@@ -413,3 +413,13 @@ def test_a_damaged_output_leads_to_another_store_for_this_one_would_keep_the_dam
     assert "MASKGRAD_HOME" in text
     assert "--again" not in text
     assert "r-other" not in text
+
+
+@pytest.mark.parametrize("lang", get_args(Lang))
+def test_a_run_whose_model_only_a_program_knows_goes_on_there(lang: Lang) -> None:
+    error = UnknownProvider("mine:toy", ("openai",))
+    hint = failure_of(error, lang, home=None, args=["resume", "r-7k2m9d"]).hint
+    assert "orchestrator.run.execute" in (hint or "")
+    assert "maskgrad cancel r-7k2m9d" in (hint or "")
+    fresh = failure_of(error, lang, home=None, args=["plan", "Why?"]).hint
+    assert "execute" not in (fresh or "")
