@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 
-.PHONY: setup check test kill docs lock bench-job bench-engine bench-schedule bench-gate bench-help
+.PHONY: setup check test kill docs lock bench-job bench-engine bench-schedule bench-gate bench-help bench-model-goals
 
 setup:
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q -r requirements/dev.txt -e .
@@ -47,3 +47,6 @@ bench-gate:
 
 bench-help:
 	$(BIN)/python -m benchmarks.help
+
+bench-model-goals:
+	$(BIN)/python -m benchmarks.model_goals --model $(MODEL) $(if $(BASE_URL),--base-url $(BASE_URL))

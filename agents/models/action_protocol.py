@@ -46,6 +46,29 @@ def action_words(tools: Sequence[ToolOffer]) -> str:
     )
 
 
+def call_schema(tools: Sequence[ToolOffer]) -> Mapping[str, Any]:
+    """Return the JSON schema of one call of one of `tools`, for a server that holds a model to a schema.
+
+    Raises `ValueError` for no tools.
+    """
+    if not tools:
+        raise ValueError("no tools to call")
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                # The name first: a model that writes in order then fills in what belongs to it.
+                "tool": {"type": "string", "enum": [tool.name]},
+                "arguments": {"type": "object", **tool.input_schema},
+            },
+            "required": ["tool", "arguments"],
+            "additionalProperties": False,
+        }
+        for tool in tools
+    ]
+    return calls[0] if len(calls) == 1 else {"type": "object", "anyOf": calls}
+
+
 def call_words(calls: Sequence[ToolCall]) -> str:
     """Return how a model without tool calling would have written `calls`.
 

@@ -61,6 +61,8 @@ class ModelRequest:
     """JSON schema of a structured answer; `None` for free text."""
     tools: tuple[ToolOffer, ...] = ()
     """What the model may propose to call."""
+    calls_only: bool = False
+    """Whether an answer without a call is of no use: a form that can hold the model to calls on offer then does."""
     max_output_tokens: int | None = None
     """Longest answer; `None`: the model's own limit."""
     prompt_version: str = ""

@@ -36,7 +36,7 @@ class Form(NamedTuple):
     """How one request is sent."""
 
     schema: SchemaMode | None
-    """`None`: the answer is free text."""
+    """`None`: the answer is free text. With tools in words and no schema of the answer: that of a call."""
     tools: ToolMode | None
     """`None`: no tools are on offer."""
 
@@ -50,6 +50,9 @@ class Form(NamedTuple):
         parts = [f"tools:{self.tools}"] if self.tools else []
         return "+".join([*parts, *([self.schema] if self.schema else [])])
 
+
+_HOLDING: Final = frozenset[SchemaMode](("json_schema", "json_object_schema", "json_mode"))
+"""Modes that keep an answer from being anything but JSON."""
 
 _FORM_STATUS: Final = frozenset({400, 404, 422, 500, 501})
 """With which providers refuse a form: 404 is a router without a host for it, 500 a local server without templates."""
@@ -84,6 +87,7 @@ def forms_of(
 
     With tools on offer the answer is not forced into its schema but where the provider lets a model choose between
     both: `json_schema` and `json_mode` with OpenAI's form. With tools in words it never is: a call has another form.
+    Where only a call will do, tools in words are told with the schema of a call.
     """
     schema = request.output_schema
     if not request.tools:
@@ -92,6 +96,8 @@ def forms_of(
     forms: list[Form] = []
     for tools in tool_modes:
         if schema is None:
+            held = _HOLDING if tools == "json" and request.calls_only else ()
+            forms.extend(Form(mode, tools) for mode in schema_modes if mode in held)
             forms.append(Form(None, tools))
             continue
         free = (

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import Runnable
 
-from agents.models.action_protocol import action_words
+from agents.models.action_protocol import action_words, call_schema
 from agents.models.call_ids import with_unique_ids
 from agents.models.contract import ModelError, ModelOutcome, ModelReply, ModelRequest, ToolCalls, Usage
 from agents.models.failures import MalformedResponse, NotStreamed, outcome_of_error
@@ -201,8 +201,11 @@ class LangChainChat:
         model = self.model
         if self.dialect == "ollama" and request.max_output_tokens is not None:
             model = model.model_copy(update={"num_predict": request.max_output_tokens})
-        if request.output_schema is not None:
-            said = schema_options(form.schema, request.output_schema, self.dialect)
+        schema = request.output_schema
+        if schema is None and form.schema is not None:
+            schema = call_schema(request.tools)
+        if schema is not None:
+            said = schema_options(form.schema, schema, self.dialect)
             if "extra_body" in said:
                 said["extra_body"] = {**options.get("extra_body", {}), **said["extra_body"]}
             options.update(said)

@@ -137,12 +137,18 @@ def open_chat(
 
 
 def chat_of(
-    policy: ModelPolicy, *, environ: Mapping[str, str], prices: Prices = NO_PRICES
+    policy: ModelPolicy,
+    *,
+    environ: Mapping[str, str],
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    prices: Prices = NO_PRICES,
 ) -> LangChainChat | None:
     """Return the chat model that `policy` names, `None` where it names none; raises as `open_chat`."""
     if policy.kind != "model" or policy.model is None:
         return None
-    return open_chat(policy.model, environ=environ, base_url=policy.base_url, prices=prices)
+    return open_chat(
+        policy.model, environ=environ, base_url=policy.base_url, timeout_s=timeout_s, prices=prices
+    )
 
 
 def _server_modes(known: _Provider) -> tuple[SchemaMode, ...]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from agents.models.ports import ChatPort
 from agents.models.prices import Prices, prices_in
-from agents.models.providers import chat_of
+from agents.models.providers import DEFAULT_TIMEOUT_S, chat_of
 from agents.models.recorded import RecordedChat, RecordingChat
 from agents.spec import AgentSpec, ModelPolicy
 
@@ -25,10 +25,11 @@ REPLAY: Final = "MASKGRAD_REPLAY"
 class ChatModels:
     """Opens chat models and keeps them: what one learnt of its provider is known to all who ask it."""
 
-    def __init__(self, environ: Mapping[str, str], home: Path) -> None:
-        """`environ` holds the keys, `home` the user's prices."""
+    def __init__(self, environ: Mapping[str, str], home: Path, timeout_s: float | None = None) -> None:
+        """`environ` holds the keys, `home` the user's prices; a call may be silent for `timeout_s` seconds."""
         self._environ = environ
         self._home = home
+        self.timeout_s: Final = DEFAULT_TIMEOUT_S if timeout_s is None else timeout_s
         self._open: dict[tuple[str | None, str | None], ChatPort] = {}
         self._prices: Prices | None = None
 
@@ -58,7 +59,7 @@ class ChatModels:
     def _opened(self, policy: ModelPolicy, name: str) -> ChatPort:
         if self._environ.get(REPLAY):
             return RecordedChat(path=Path(self._environ[REPLAY]), name=name)
-        chat = chat_of(policy, environ=self._environ, prices=self.prices())
+        chat = chat_of(policy, environ=self._environ, timeout_s=self.timeout_s, prices=self.prices())
         assert chat is not None, "the policy names a model"
         if self._environ.get(RECORD):
             return RecordingChat(inner=chat, path=Path(self._environ[RECORD]))

@@ -37,6 +37,8 @@ PLANNER_MODEL: Final = "MASKGRAD_PLANNER_MODEL"
 """Environment variable: the chat model that plans; not set: that of the agents."""
 BASE_URL: Final = "MASKGRAD_BASE_URL"
 """Environment variable: the address of their server; not set: the provider's own."""
+MODEL_TIMEOUT: Final = "MASKGRAD_MODEL_TIMEOUT"
+"""Environment variable: seconds that a model may be silent during a call; not set: the adapter's default."""
 MODELS: Final = "MASKGRAD_MODELS"
 """Environment variable: `off` keeps this process from asking any chat model; not set or `on`: the switch in the data
 directory says (`maskgrad models`)."""
@@ -99,6 +101,8 @@ class Settings:
     """What plans new goals; empty: what agents think with."""
     base_url: str = ""
     """Address of the server of both; empty: the provider's own."""
+    model_timeout_s: float | None = None
+    """How long a model may be silent during a call, in seconds; `None`: the adapter's default."""
     models_off: bool = False
     """Whether this process asks no chat model, whatever the switch in the data directory says."""
     otel: bool = False
@@ -120,9 +124,9 @@ class Settings:
 def settings_from(environment: Mapping[str, str], *, lang: str | None = None) -> Settings:
     """Return the settings of `environment`; `lang` (of the command line) beats `MASKGRAD_LANG`, that the locale.
 
-    Raises `InvalidSetting` for a language other than `en` or `zh`, for a size or a number of attempts that is no whole
-    number from 1, for caps and rate limits of providers that are not written as they should be, each provider once, for
-    an unknown profile, and for a switch that is neither on nor off.
+    Raises `InvalidSetting` for a language other than `en` or `zh`, for a size, a number of attempts or seconds that is
+    no whole number from 1, for caps and rate limits of providers that are not written as they should be, each provider
+    once, for an unknown profile, and for a switch that is neither on nor off.
     """
     home = environment.get(HOME)
     return Settings(
@@ -136,6 +140,7 @@ def settings_from(environment: Mapping[str, str], *, lang: str | None = None) ->
         model=environment.get(MODEL, "").strip(),
         planner_model=environment.get(PLANNER_MODEL, "").strip(),
         base_url=environment.get(BASE_URL, "").strip(),
+        model_timeout_s=_seconds(environment.get(MODEL_TIMEOUT, "")),
         models_off=not _is_on(environment, MODELS, default=True),
         otel=_is_on(environment, OTEL, default=False),
         otel_content=_is_on(environment, OTEL_CONTENT, default=False),
@@ -197,6 +202,16 @@ def _attempts(text: str) -> int | None:
             f"number of attempts {text!r} is not supported; accepted: a whole number from 1 ({MAX_IN_FLIGHT})"
         )
     return int(text)
+
+
+def _seconds(text: str) -> float | None:
+    if not text.strip():
+        return None
+    if not _WHOLE.fullmatch(text.strip()):
+        raise InvalidSetting(
+            f"time of a model {text!r} is not supported; accepted: a whole number of seconds from 1 ({MODEL_TIMEOUT})"
+        )
+    return float(int(text))
 
 
 def _provider_caps(text: str) -> Mapping[Provider, int]:

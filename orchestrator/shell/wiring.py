@@ -290,7 +290,7 @@ def open_workshop(settings: Settings) -> Workshop:
     store = SqliteStore(settings.store_path, max_bytes=settings.store_bytes)
     clock = SystemClock()
     memory = MemoryFile(settings.memory_path, clock.now)
-    chats = ChatModels(os.environ, settings.home)
+    chats = ChatModels(os.environ, settings.home, settings.model_timeout_s)
     return Workshop(
         settings=settings,
         store=store,

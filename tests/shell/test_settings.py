@@ -199,3 +199,17 @@ async def test_the_slots_of_a_process_are_those_of_the_environment(tmp_path: Pat
         end.set()
         await dispatcher.drain()
     assert sorted(running) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("", None), (" ", None), ("600", 600.0), (" 1 ", 1.0)])
+def test_the_silence_of_a_model(text: str, seconds: float | None) -> None:
+    assert settings_from({"MASKGRAD_MODEL_TIMEOUT": text}).model_timeout_s == seconds
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "10s", "for ever"])
+def test_a_silence_that_is_no_number_of_seconds_is_named(text: str) -> None:
+    with pytest.raises(
+        InvalidSetting, match=r"whole number of seconds from 1 \(MASKGRAD_MODEL_TIMEOUT\)"
+    ) as refused:
+        settings_from({"MASKGRAD_MODEL_TIMEOUT": text})
+    assert repr(text) in str(refused.value)

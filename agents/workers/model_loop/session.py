@@ -110,6 +110,7 @@ class Session:
             purpose="work",
             messages=composed.messages,
             tools=(*tools, finish_offer(self.order.lang)),
+            calls_only=True,
             max_output_tokens=MAX_WORK_TOKENS,
             prompt_version=LOOP_PROMPT_VERSION,
             dropped=composed.dropped,

@@ -56,7 +56,7 @@ def open_shop(settings: Settings, store: RunStore) -> Workshop:
     from orchestrator.shell.chat_models import ChatModels
     from orchestrator.shell.wiring import Workshop
 
-    chats = ChatModels(os.environ, settings.home)
+    chats = ChatModels(os.environ, settings.home, settings.model_timeout_s)
     return Workshop(
         settings=settings,
         store=store,

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.models.action_protocol import action_words, call_words, read_actions
+from agents.json_schema import schema_problems
+from agents.models.action_protocol import action_words, call_schema, call_words, read_actions
 from agents.models.contract import InvalidOutput, ToolCalls, ToolOffer
 from agents.tools.contract import ToolCall
 
@@ -106,3 +107,36 @@ def test_every_tool_is_told_with_its_schema() -> None:
         ("search", "For search.", schema),
         ("读", "For 读.", schema),
     ]
+
+
+OFFERS = tuple(
+    ToolOffer(
+        name=name,
+        description="",
+        input_schema={"type": "object", "properties": {given: {"type": "string"}}, "required": [given]},
+    )
+    for name, given in (("search", "query"), ("finish", "answer"))
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "offered", "is_call"),
+    [
+        ({"tool": "search", "arguments": {"query": "x"}}, 2, True),
+        ({"tool": "finish", "arguments": {"answer": "x"}}, 2, True),
+        ({"tool": "search", "arguments": {"query": "x"}}, 1, True),
+        ({"tool": "finish", "arguments": {"answer": "x"}}, 1, False),
+        ({"tool": "search", "arguments": {"answer": "x"}}, 2, False),
+        ({"tool": "delete", "arguments": {}}, 2, False),
+        ({"tool": "search"}, 2, False),
+        ({"answer": "x"}, 2, False),
+        ([{"tool": "search", "arguments": {"query": "x"}}], 2, False),
+    ],
+)
+def test_the_schema_of_a_call_holds_to_what_is_offered(answer: Any, offered: int, is_call: bool) -> None:
+    assert (not schema_problems(answer, call_schema(OFFERS[:offered]), at="")) == is_call
+
+
+def test_no_tools_have_no_schema() -> None:
+    with pytest.raises(ValueError, match="no tools"):
+        call_schema(())

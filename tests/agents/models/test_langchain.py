@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -253,6 +254,20 @@ async def test_a_model_that_ignores_native_tools_is_told_them_in_words_from_the_
     assert (second.outcome.calls[0].arguments, second.means) == ({"q": "x"}, "tools:json")
     assert (third.outcome, third.means) == (FinalAnswer(text="done"), "tools:json")
     assert ["tools" in options for options in model.options] == [True, False, False]
+
+
+async def test_where_only_a_call_will_do_tools_in_words_come_with_the_schema_of_a_call() -> None:
+    model = ScriptedChatModel.in_order(
+        Say(text="I would search for it."), *[Say(text='{"tool": "search", "arguments": {}}')] * 2
+    )
+    chat = LangChainChat(model, "x:y", schema_modes=("json_schema", "prompt"))
+    asked = ModelRequest(purpose="work", messages=ASKED, tools=(SEARCH,), calls_only=True)
+    means = [(await chat.complete(asked)).means for _ in range(2)]
+    means.append((await chat.complete(replace(asked, calls_only=False))).means)
+    assert means == ["tools:native", "tools:json+json_schema", "tools:json"]
+    assert ["extra_body" in options for options in model.options] == [False, True, False]
+    held = model.options[1]["extra_body"]["response_format"]["json_schema"]["schema"]
+    assert held["properties"]["tool"] == {"type": "string", "enum": ["search"]}
 
 
 async def test_a_model_that_called_natively_once_keeps_its_tools_and_its_quotes_are_no_calls() -> None:

@@ -528,6 +528,22 @@ async def test_a_local_server_that_breaks_at_a_form_is_asked_in_its_own() -> Non
     assert server.asked[1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
 
 
+async def test_a_local_server_is_held_to_calls_in_its_own_form_and_without_one_in_words() -> None:
+    no_tools = openai_error(400, "registry.example/toy does not support tools")
+    unknown_form = openai_error(500, "1 validation error: {'loc': ('body', 'response_format', 'type')}")
+    said = openai_answer('{"tool": "search", "arguments": {"q": "x"}}')
+    async with fault_server(no_tools, unknown_form, said, unknown_form, said) as server:
+        one = chat(server, "openai")
+        first = await one.complete(replace(request(tools=True), calls_only=True))
+        second = await one.complete(replace(request(tools=True), calls_only=True))
+    assert (first.means, first.usage.requests) == ("tools:json+json_object_schema", 3)
+    held = server.asked[2].body["response_format"]
+    assert (held["type"], held["schema"]["properties"]["tool"]["enum"]) == ("json_object", ["search"])
+    # What was taken once may be refused later: then in the next form, down to words alone.
+    assert (second.means, second.usage.requests) == ("tools:json+json_mode", 2)
+    assert isinstance(second.outcome, ToolCalls)
+
+
 async def test_a_model_that_takes_no_tools_is_told_them_in_words() -> None:
     refused = openai_error(400, "registry.example/toy does not support tools")
     said = openai_answer('{"tool": "search", "arguments": {"q": "x"}}')

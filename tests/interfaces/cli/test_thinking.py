@@ -60,7 +60,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
     ("lang", "before", "after"),
     [
         ("en", f"asking {MODEL} {URL} to plan since ", f"{MODEL} {URL}: Repaired: nothing usable came"),
-        ("zh", f"起请 {MODEL} {URL} 制定计划；每次回复最长 180 秒", f"{MODEL} {URL}：已修正："),
+        ("zh", f"起请 {MODEL} {URL} 制定计划；每次调用最多静默 180 秒", f"{MODEL} {URL}：已修正："),
     ],
 )
 def test_a_planner_that_was_not_reached_is_said_when_nobody_sees_the_review(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from agents.models.providers import DEFAULT_TIMEOUT_S, PROVIDERS
+from agents.models.providers import PROVIDERS
 from agents.planning.domains import DomainRanker, NoteOutline
 from agents.planning.embedded import PlannedGoal, PlanOptions
 from agents.planning.model.planner import ModelPlanner
@@ -53,7 +53,11 @@ def planner_of(session: Session, shop: Workshop, draft: Draft) -> Planner | None
         return None
     address = policy.base_url or ""
     return _ToldPlanner(
-        session=session, planner=ModelPlanner(chat, address), model=chat.name, address=address
+        session=session,
+        planner=ModelPlanner(chat, address),
+        model=chat.name,
+        address=address,
+        silence_s=shop.chats.timeout_s,
     )
 
 
@@ -65,6 +69,8 @@ class _ToldPlanner:
     planner: Planner
     model: str
     address: str
+    silence_s: float
+    """How long an answer may be silent."""
 
     async def plan(
         self,
@@ -78,8 +84,8 @@ class _ToldPlanner:
         named = one_line(f"{self.model} {self.address}".strip())
         since = datetime.now(UTC).strftime("%H:%M:%S UTC")
         self.session.talk(
-            f"asking {named} to plan since {since}; each answer may take {DEFAULT_TIMEOUT_S:g} s …",
-            f"自 {since} 起请 {named} 制定计划；每次回复最长 {DEFAULT_TIMEOUT_S:g} 秒……",
+            f"asking {named} to plan since {since}; it may be silent for {self.silence_s:g} s …",
+            f"自 {since} 起请 {named} 制定计划；每次调用最多静默 {self.silence_s:g} 秒……",
         )
         planned = await self.planner.plan(goal, registry, rank, catalogue, options)
         for found in planned.repairs:
