@@ -12,7 +12,7 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,7 @@ from agents.planning.language import detect_language
 from agents.planning.model.planner import ModelPlanner
 from agents.spec import ModelPolicy
 from benchmarks.contract import Report, common_options, common_parser, finish, mean, progress, rate
-from graphs.contract import Goal, Limits
+from graphs.contract import Goal, Lang, Limits
 from graphs.lint import errors, lint
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import NoReport
@@ -128,17 +128,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         goals = GOALS[: given.goals]
         done = [one_goal(goal, watched, policy, Path(home) / str(at)) for at, goal in enumerate(goals)]
     report = Report(benchmark="model_goals", seed=options.seed)
-    _add_figures(report, done, watched.replies)
+    add_figures(report, done, watched.replies)
     finish(report, options)
     return 0
 
 
-def one_goal(text: str, chat: Watched, policy: ModelPolicy, home: Path) -> Done:
+def model_workshop(home: Path, lang: Lang, chat: ChatPort, policy: ModelPolicy) -> Workshop:
+    """Return a workshop as users have it, whose agents think with `chat`."""
+    # One answer at a time: a small machine does not answer two sooner.
+    caps = {policy.provider: 1} if policy.provider else {}
+    settings = Settings(home=home, lang=lang, provider_caps=caps)
+    return Workshop(settings=settings, store=SqliteStore(home / "runs.db"), chat_for=lambda _: chat)
+
+
+ModelWorkshopOf = Callable[[Path, Lang, ChatPort, ModelPolicy], Workshop]
+"""Makes the workshop of one goal."""
+
+
+def one_goal(
+    text: str, chat: Watched, policy: ModelPolicy, home: Path, workshop_of: ModelWorkshopOf = model_workshop
+) -> Done:
     """Take one goal from its words to the report; an exception makes it `crashed`, and the next one is taken."""
     progress(f"{text}")
     started = time.perf_counter()
     try:
-        done = asyncio.run(_taken(text, chat, policy, home))
+        done = asyncio.run(_taken(text, chat, policy, home, workshop_of))
     except Exception as error:  # noqa: BLE001 - what breaks is what is counted
         done = Done(status="crashed", reasons=(f"{type(error).__name__}: {error}",))
     done = replace(done, seconds=time.perf_counter() - started)
@@ -146,14 +160,13 @@ def one_goal(text: str, chat: Watched, policy: ModelPolicy, home: Path) -> Done:
     return done
 
 
-async def _taken(text: str, chat: Watched, policy: ModelPolicy, home: Path) -> Done:
+async def _taken(
+    text: str, chat: Watched, policy: ModelPolicy, home: Path, workshop_of: ModelWorkshopOf
+) -> Done:
     lang = detect_language(text).lang
     notes = ROOT / "examples" / f"notes-{lang}"
     home.mkdir()
-    # One answer at a time: a small machine does not answer two sooner.
-    caps = {policy.provider: 1} if policy.provider else {}
-    settings = Settings(home=home, lang=lang, provider_caps=caps)
-    shop = Workshop(settings=settings, store=SqliteStore(home / "runs.db"), chat_for=lambda _: chat)
+    shop = workshop_of(home, lang, chat, policy)
     options = ProposalOptions(policy=policy, limits=LIMITS, allow_unresolved=True)
     planner = _Remembering(ModelPlanner(chat))
     drafted = await submit_planned(shop, text, planner, sources=[notes], options=options)
@@ -176,7 +189,7 @@ async def _taken(text: str, chat: Watched, policy: ModelPolicy, home: Path) -> D
         repairs=planner.kinds,
         produced=tuple(f"{body.node}: {body.mode}" for body in produced),
         claims=len(places),
-        traced=sum(bool(cited) and all(_stands_there(one, notes) for one in cited) for cited in places),
+        traced=sum(bool(cited) and all(stands_there(one, notes) for one in cited) for cited in places),
     )
 
 
@@ -200,7 +213,7 @@ class _Remembering:
         return planned
 
 
-def _add_figures(
+def add_figures(
     report: Report, done: Sequence[Done], replies: Sequence[tuple[ModelRequest, ModelReply]]
 ) -> None:
     """Add what the goals came to."""
@@ -268,7 +281,7 @@ def _size(reply: ModelReply) -> str:
     )
 
 
-def _stands_there(place: CitedPlace, folder: Path) -> bool:
+def stands_there(place: CitedPlace, folder: Path) -> bool:
     """Look the place up again: the file is the one that was read, and the words stand in it."""
     try:
         content = (folder / place.uri).read_bytes()
