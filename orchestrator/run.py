@@ -60,6 +60,7 @@ from orchestrator.shell.store.errors import ArtefactUnreadable, StoreError, Stor
 from orchestrator.shell.store.holders import acquire_here
 from orchestrator.shell.store.rows import Lease
 from orchestrator.shell.surroundings import check_versions, record_surroundings
+from orchestrator.shell.user_terms import with_terms_of
 from orchestrator.shell.wiring import Workshop
 
 __all__ = [
@@ -153,10 +154,11 @@ async def shadow(
     """Draft the goal of an approved run otherwise, to be executed beside it; return the shadow, confirmed.
 
     `options` say what is otherwise, such as what its agents think with, `planner` who plans it; points that the user
-    decided, prohibitions and limits of the run hold for the shadow, edits of its plan and its masks do not. Whoever
-    calls this approves the shadow unseen. Therefore its profile is `evaluate`, in which changes are only pretended,
-    and it delivers nothing: neither the long-term memory nor the memory of failed repairs nor the templates learn from
-    it. `execute` executes it as any other run.
+    decided, prohibitions, limits and what wants approval hold for the shadow, and tools and memories that were taken
+    out stay out; edits of its plan and its masks do not hold. Whoever calls this approves the shadow unseen. Therefore
+    its profile is `evaluate`, in which changes are only pretended, a reading that a person would be asked about is
+    refused, and it delivers nothing: neither the long-term memory nor the memory of failed repairs nor the templates
+    learn from it. `execute` executes it as any other run.
 
     Raises `WrongState` for a run that was never approved, `NothingToDo` for a plan without a sub-task, and what
     `submit` raises.
@@ -164,12 +166,13 @@ async def shadow(
     original = await asyncio.to_thread(load, shop.store, run)
     if original.proposal is None or original.approved_revision is None:
         raise WrongState(run, original.status, wanted="approved", next_step=f"maskgrad review {run}")
-    wanted = await asyncio.to_thread(shadow_options, shop, original.proposal, options)
+    wanted = await asyncio.to_thread(shadow_options, shop, run, original.proposal, options)
     goal = original.proposal.goal
     if planner is None:
         proposed = Proposed(proposal=await asyncio.to_thread(draft_proposal, shop, goal, wanted))
     else:
         proposed = await propose(shop, goal, wanted, planner)
+    proposed = replace(proposed, proposal=with_terms_of(original.proposal, proposed.proposal))
     check_task(proposed.proposal)
     searched_folder(proposed.proposal)
 

@@ -263,7 +263,14 @@ class AttemptRunner:
             lang=proposal.goal.lang,
             step=step,
             agent=order.agent,
-            gate=call_gate(proposal, order, tools, trusted_texts(job.state), self._allowed_hosts),
+            gate=call_gate(
+                proposal,
+                order,
+                tools,
+                trusted_texts(job.state),
+                self._allowed_hosts,
+                shadow=job.state.shadow_of is not None,
+            ),
             tools=tools,
             models=ModelCalls(
                 chat=self._chat_for(order.agent),

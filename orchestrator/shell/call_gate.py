@@ -10,7 +10,7 @@ from agents.operations import SEARCH_TOOLS
 from agents.results import LoopNote
 from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolOk, ToolResult
-from agents.tools.gate import Ask, Decision, GateRules, Mock, judge_call
+from agents.tools.gate import Ask, Decision, Deny, GateRules, Mock, judge_call
 from agents.tools.known_texts import KnownTexts
 from agents.tools.offers import offered_tools
 from agents.tools.ports import SometimesUnavailable, Tool
@@ -18,6 +18,7 @@ from agents.tools.previews import READ_RESULT
 from agents.tools.prohibitions import spoken_goal
 from agents.tools.taint import argument_origins
 from agents.workers.ports import WorkOrder
+from graphs.contract import Lang
 from orchestrator.core.proposal import Proposal, base_agent
 from orchestrator.core.state import RunState
 
@@ -28,9 +29,23 @@ LONGEST_SHOWN: Final = 20_000
 class CallGate:
     """Judges the calls of one attempt; it learns what the agent is shown, so it knows where arguments come from."""
 
-    def __init__(self, rules: GateRules, *, trusted: Iterable[str] = (), shown: Iterable[str] = ()) -> None:
-        """`trusted`: the user's own words and nothing else; `shown`: untrusted text that the order hands in."""
+    def __init__(
+        self,
+        rules: GateRules,
+        *,
+        trusted: Iterable[str] = (),
+        shown: Iterable[str] = (),
+        unseen: bool = False,
+        lang: Lang = "en",
+    ) -> None:
+        """`trusted`: the user's own words and nothing else; `shown`: untrusted text that the order hands in.
+
+        `unseen`: nobody saw what was approved, so nobody is asked: a call that a person would decide about is refused,
+        in `lang`.
+        """
         self._rules = rules
+        self._unseen = unseen
+        self._lang = lang
         self._trusted = KnownTexts(trusted)
         self._shown = KnownTexts()
         self._unread: list[str] = []
@@ -38,6 +53,12 @@ class CallGate:
 
     def judge(self, call: ToolCall, tool: Tool | None) -> Decision:
         """Return what may become of `call`."""
+        decision = self._judged(call, tool)
+        if self._unseen and isinstance(decision, Ask):
+            return Deny(error_type="ACTION_DENIED", message=_asks_nobody(call.tool, decision, self._lang))
+        return decision
+
+    def _judged(self, call: ToolCall, tool: Tool | None) -> Decision:
         # With no origins every value counts as untrusted: what passes even so, or is refused, needs no look at texts.
         strictest = judge_call(call, tool.spec if tool is not None else None, self._rules, ())
         if tool is None or not isinstance(strictest, Ask | Mock):
@@ -68,10 +89,13 @@ def call_gate(
     tools: Mapping[str, Tool],
     trusted: Iterable[str],
     allowed_hosts: frozenset[str] = frozenset(),
+    *,
+    shadow: bool = False,
 ) -> CallGate:
     """Return the gate of an attempt: granted is what the approved proposal grants, asked what the contract asks for.
 
-    `allowed_hosts` are those that the user lets be read from, whoever names them.
+    `allowed_hosts` are those that the user lets be read from, whoever names them; `shadow`: the attempt is one of a
+    shadow, about which nobody is asked.
     """
     contract = proposal.contract
     rules = GateRules(
@@ -85,7 +109,15 @@ def call_gate(
         unavailable=unavailable(tools),
         allowed_hosts=allowed_hosts,
     )
-    return CallGate(rules, trusted=trusted, shown=_handed_in(order))
+    return CallGate(rules, trusted=trusted, shown=_handed_in(order), unseen=shadow, lang=proposal.goal.lang)
+
+
+def _asks_nobody(tool: str, asked: Ask, lang: Lang) -> str:
+    if lang == "zh":
+        why = "；".join(reason.told(lang) for reason in asked.reasons)
+        return f"{tool!r} 须先询问用户，而影子运行不询问任何人（{why}）；请不用它继续"
+    why = "; ".join(reason.told(lang) for reason in asked.reasons)
+    return f"{tool!r} is asked about first, and a shadow asks nobody ({why}); go on without it"
 
 
 def told_of_tools(

@@ -74,6 +74,8 @@ class ProposalOptions:
     """Points that the goal leaves open and the user has decided (`orchestrator.shell.clarifying`)."""
     memories: tuple[Recalled, ...] | None = None
     """What is remembered for the goal; `None`: what the workshop's memory holds now."""
+    grantable: frozenset[str] | None = None
+    """Tools that may be granted where the goal calls for them; `None`: each of the workshop's."""
 
 
 def draft_proposal(shop: Workshop, goal: Goal, options: ProposalOptions) -> Proposal:
@@ -198,7 +200,7 @@ def _proposal(
     shop: Workshop, goal: Goal, options: ProposalOptions, material: _Material, planned: PlannedGoal
 ) -> Proposal:
     designed = _roster(shop, planned.plan, planned.contract, goal.lang, options)
-    granted = granting(designed, goal, shop.tool_specs())
+    granted = granting(designed, goal, shop.tool_specs(), options.grantable)
     asked = bool(planned.calls) or any(a.model_policy.kind == "model" for a in designed.roster.agents)
     return Proposal(
         revision=1,

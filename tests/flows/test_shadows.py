@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.memory.contract import Candidate, Recalled, memory_of
 from agents.memory.ports import MemoryInProcess
 from agents.models.contract import ModelReply, ModelRequest
 from agents.models.langchain import LangChainChat
 from agents.models.ports import ChatPort, Told
 from agents.models.scripted import CallTools, Fail, Reply, ScriptedChatModel
 from agents.spec import AgentSpec, ModelPolicy
+from agents.tools.contract import ToolOk, ToolResult, ToolSpec
 from agents.tools.ports import Tool
 from agents.workers.embedded.registry import EmbeddedWorker
 from agents.workers.model import ModelWorker
@@ -27,6 +30,7 @@ from orchestrator.core.state import RunState
 from orchestrator.run import run_again, shadow
 from orchestrator.shell.plan_templates import template_of
 from orchestrator.shell.proposing import ProposalOptions
+from tests.agents.tools.tool_material import STRING, a_tool
 from tests.core.builders import n, plan, proposal
 from tests.flows.outbox import SEND, Outbox, SendTool
 from tests.flows.stage import EVERY, ROWS, NoteFolder, Stage, passes_on, says, set_stage, written
@@ -180,6 +184,81 @@ async def test_what_the_user_set_for_the_run_holds_for_its_shadow(notes: NoteFol
         True,
     )
     assert beside.proposal.profile == "evaluate", "no option makes it change anything"
+
+
+@dataclass
+class PageReader:
+    """Reads pages and remembers which."""
+
+    spec: ToolSpec
+    read: list[str] = field(default_factory=list)
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        self.read.append(arguments["page"])
+        return ToolOk(summary="read", data="nothing about it", source="web")
+
+
+def page_reader() -> PageReader:
+    spec = a_tool("read_web_page", purpose="Reads a web page.", properties={"page": STRING})
+    return PageReader(spec)
+
+
+READS = CallTools(calls=(("read_web_page", {"page": "prices"}),))
+ON_THE_WEB = f"{QUESTION} Read the web page."
+
+
+@pytest.mark.parametrize("asked", [(), ("read_web_page",)])
+async def test_a_reading_that_the_user_wants_to_be_asked_about_is_not_made_in_a_shadow(
+    notes: NoteFolder, asked: tuple[str, ...]
+) -> None:
+    tool = page_reader()
+    stage = staged(notes, scripted(READS, GOOD), tools={"read_web_page": tool})
+    made = drafted(ON_THE_WEB)
+    run = stage.approved(replace(made, contract=replace(made.contract, approval_required=asked)))
+    _, second = await both(stage, run)
+    assert second.status == "completed", "it waits for nobody"
+    assert tool.read == ([] if asked else ["prices"])
+    (returned,) = [body for body in stage.bodies(second.run, CallReturned) if body.name == "read_web_page"]
+    assert returned.performed == (not asked)
+
+
+async def test_a_tool_that_the_user_took_out_is_not_used_in_a_shadow(notes: NoteFolder) -> None:
+    tool = page_reader()
+    stage = staged(notes, scripted(READS, GOOD), tools={"read_web_page": tool})
+    made = drafted(ON_THE_WEB)
+    first, *others = made.roster.agents
+    thinking = replace(first, model_policy=MODEL)
+    reviewed = replace(made, roster=replace(made.roster, agents=(thinking, *others)))
+    beside = await shadow(stage.shop, stage.approved(reviewed), WITH_MODEL)
+    assert (await stage.execute(beside.run)).status == "completed"
+    assert tool.read == []
+
+
+async def test_memories_that_the_user_took_out_are_not_in_a_shadow(notes: NoteFolder) -> None:
+    stage = staged(notes, scripted())
+    memory = stage.shop.memory
+    assert memory is not None
+    kept, removed = (
+        memory.remember(
+            memory_of(
+                Candidate(
+                    kind="preference",
+                    text=text,
+                    lang="en",
+                    origin="user",
+                    taint="trusted",
+                    confirmed_by="user",
+                ),
+                stage.clock.now(),
+            )
+        )
+        for text in ("Answer in short sentences.", "Name the page.")
+    )
+    assert {kept, removed} == set(memory.entries())
+    reviewed = replace(drafted(), memories=(Recalled(memory=kept, score=1.0),))
+    beside = await shadow(stage.shop, stage.approved(reviewed), WITH_MODEL)
+    assert beside.proposal is not None
+    assert [each.memory.id for each in beside.proposal.memories] == [kept.id]
 
 
 async def test_only_an_approved_run_has_a_shadow_and_a_copy_of_one_is_one(notes: NoteFolder) -> None:

@@ -122,8 +122,8 @@ def test_outside_of_a_review_nothing_is_decided(desk: Review) -> None:
 async def test_any_planner_plans_with_the_decision(desk: Review) -> None:
     proposal = proposal_of(load(desk.shop.store, desk.run))
     answer = answer_of(proposal, "a1", "1")
-    own = clarified(desk.shop, proposal, "a1", answer)
-    ported = await clarified_by(desk.shop, proposal, "a1", answer, EmbeddedPlanner())
+    own = clarified(desk.shop, desk.run, proposal, "a1", answer)
+    ported = await clarified_by(desk.shop, desk.run, proposal, "a1", answer, EmbeddedPlanner())
     assert ported.proposal == own
     assert own.intent.ambiguities[0].settled
 

@@ -72,8 +72,8 @@ def _planned(session: Session, state: RunState, point: str, answer: str, planner
         )
         planner = planner_of(session, shop, draft)
     if planner is None:
-        return Proposed(proposal=clarified(shop, proposal, point, answer))
-    return asyncio.run(clarified_by(shop, proposal, point, answer, planner))
+        return Proposed(proposal=clarified(shop, state.run, proposal, point, answer))
+    return asyncio.run(clarified_by(shop, state.run, proposal, point, answer, planner))
 
 
 def _asked_a_model(session: Session, state: RunState) -> bool:
