@@ -13,7 +13,7 @@ import asyncio
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,10 +52,12 @@ from orchestrator.core.requests import Answer
 from orchestrator.core.state import RunState
 from orchestrator.core.transition import BrokenLog
 from orchestrator.shell.call_ledger import CallLedger
+from orchestrator.shell.call_time import CallTime
 from orchestrator.shell.clock import SystemClock
 from orchestrator.shell.effect_calls import EffectCalls
 from orchestrator.shell.ports import AttemptKey
 from orchestrator.shell.runs import append, caught_up, load
+from orchestrator.shell.spending import Spending
 from orchestrator.shell.store.errors import HeadMoved
 from orchestrator.shell.store.ports import RunStore
 from orchestrator.shell.store.sqlite_store import SqliteStore
@@ -258,7 +260,7 @@ class _Forger:
         calls = EffectCalls(key, "work.1.0", self._ledger(words, kind), "en")
         call = ToolCall(tool=tool.name, arguments=arguments)
         try:
-            await calls.make(_Pay(tool, done), call, 0, digest, ASKED, _at_once)
+            await calls.make(_Pay(tool, done), call, 0, digest, ASKED, _time())
         except (CallHeld, asyncio.CancelledError, BrokenLog):
             return
 
@@ -294,8 +296,11 @@ def _moved(words: Any, old: str, new: str) -> tuple[str, Any]:
     return new, words if word is None else words.insert(new, word)
 
 
-async def _at_once(perform: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
-    return await perform()
+def _time() -> CallTime:
+    spending = Spending(SystemClock())
+    return CallTime(
+        tool=PAY.name, timeout_s=PAY.timeout_s, spending=spending, deadline_s=60.0, keep_bytes=_keeps_nothing
+    )
 
 
 def _keeps_nothing(_: object) -> ArtefactId:

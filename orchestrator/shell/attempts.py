@@ -198,12 +198,13 @@ class AttemptRunner:
         orders = AttemptOrders(job, self.output)
         node = job.state.node(job.key.node)
         worker = self._worker_for(orders.agent)
-        spending = Spending(self._clock)
+        # Of the whole attempt: what a step spends, commits or uses up is so for the next one.
+        spending, ledger = Spending(self._clock), self._ledger(job)
 
         async def work(path: Literal[1, 2], guards: tuple[str, ...]) -> Made:
             tools = await self._tools.now(granted_tools(job.state, orders.agent))
             order, left_out = told_of_tools(orders.on(path, guards), job.state, tools)
-            broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending, tools)
+            broker = self._broker(job, order, f"work.{path}.{len(guards)}", spending, ledger, tools)
             await broker.settle()
             # Which path it was is for the order to say: on path 2 leaks are allowed that path 1 forbids.
             made = await _in_time(worker.work(order, broker), spending, order.limits.deadline_s)
@@ -252,12 +253,34 @@ class AttemptRunner:
         produced(found.result)
         return Examined(found, self._verifier.verify(orders.check(found.result, found)))
 
+    def _ledger(self, job: AttemptJob) -> CallLedger:
+        node = job.state.node(job.key.node)
+        return CallLedger(
+            run=job.state.run,
+            recorded=node.calls,
+            load=self._load,
+            keep=job.keep,
+            keep_bytes=self._wholes.keeper(job.keep_bytes),
+            allow_whole=self._wholes.allow,
+            emit=job.emit,
+            commit=job.commit,
+            now=self._clock.now,
+            words=node.words,
+            committed=node.committed,
+        )
+
     def _broker(
-        self, job: AttemptJob, order: WorkOrder, step: str, spending: Spending, tools: Mapping[str, Tool]
+        self,
+        job: AttemptJob,
+        order: WorkOrder,
+        step: str,
+        spending: Spending,
+        ledger: CallLedger,
+        tools: Mapping[str, Tool],
     ) -> RecordingBroker:
         proposal = job.state.proposal
         assert proposal is not None, "attempts exist for approved plans only"
-        node, limits = job.state.node(job.key.node), proposal.contract.limits
+        limits = proposal.contract.limits
         return RecordingBroker(
             key=job.key,
             lang=proposal.goal.lang,
@@ -280,19 +303,7 @@ class AttemptRunner:
                 surroundings=self._models,
             ),
             limits=limits,
-            ledger=CallLedger(
-                run=job.state.run,
-                recorded=node.calls,
-                load=self._load,
-                keep=job.keep,
-                keep_bytes=self._wholes.keeper(job.keep_bytes),
-                allow_whole=self._wholes.allow,
-                emit=job.emit,
-                commit=job.commit,
-                now=self._clock.now,
-                words=node.words,
-                committed=node.committed,
-            ),
+            ledger=ledger,
             spending=spending,
             cache=self._cache,
         )

@@ -8,12 +8,9 @@ is in `orchestrator.shell.effect_calls`.
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, assert_never
 
 from pydantic import TypeAdapter
@@ -24,7 +21,6 @@ from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.gate import Ask, Deny, Mock, Pass
 from agents.tools.ports import EffectTool, Tool, VersionedTool
-from agents.tools.previews import bounded
 from graphs.contract import Lang, Limits
 from orchestrator.core.approvals import CommittedCall, Standing
 from orchestrator.core.events import CallReturned
@@ -32,29 +28,21 @@ from orchestrator.core.ids import ArtefactId
 from orchestrator.core.proposal import digest_of
 from orchestrator.core.state import MODEL_CALL, call_key
 from orchestrator.shell.call_gate import CallGate
-from orchestrator.shell.call_ledger import CallLedger
-from orchestrator.shell.effect_calls import (
-    TOOL_RESULT,
-    EffectCalls,
-    Effected,
-    Gone,
-    Perform,
-    ReadAsEffect,
-    with_hint,
-)
+from orchestrator.shell.call_ledger import TOOL_RESULT, CallLedger
+from orchestrator.shell.call_time import CallTime
+from orchestrator.shell.effect_calls import EffectCalls, Effected
+from orchestrator.shell.effect_stand_ins import Gone, ReadAsEffect, settles
+from orchestrator.shell.effect_texts import REPEATED, with_hint
 from orchestrator.shell.model_calls import ModelCalls, StreamedParts
 from orchestrator.shell.ports import AttemptKey
 from orchestrator.shell.result_cache import ResultCache
-from orchestrator.shell.spending import Spending, deadline_reached, input_tokens
+from orchestrator.shell.spending import Spending, input_tokens
 
 IDENTICAL_CALLS_STOP: Final = 3
 """The identical call is answered with a hint at the second time and stops the attempt at the third (003 2.4)."""
 
 _RECORDED: Final = ArtefactId("")
 """Stands for a result that is in the log already."""
-_LASTING: Final = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError)
-"""Errors of the system that are the same at the next try; others of it (a connection, a busy disk) may pass."""
-
 _MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 _MODEL_REQUEST: TypeAdapter[ModelRequest] = TypeAdapter(ModelRequest)
 
@@ -63,8 +51,8 @@ class RecordingBroker:
     """The broker of one step (a stage and path) of one attempt; implements `agents.broker.Broker`.
 
     An attempt has at most three steps (path 1, path 2, and one more under the suppression guard). Every limit is of the
-    attempt, so all of them pay from one account; what one step fetched is free for the next. Identical calls are
-    counted per step: each is a loop of its own.
+    attempt, so all of them pay from one account and write in one ledger: what one step fetched is free for the next,
+    and what it changed is not changed again. Identical calls are counted per step: each is a loop of its own.
     """
 
     def __init__(
@@ -113,13 +101,19 @@ class RecordingBroker:
         # The same question about something that has changed since is another one (000 7.4).
         same = digest if version is None else f"{digest}@{version}"
         known = None if self._can_be_undone(call) else self._spending.known.get(same)
-        fetched = known if not self._seen[same] else None
+        # What another step was told is free; a failure that may have passed is no answer to keep.
+        fetched = known if not self._seen[same] and known is not None and not _may_pass(known) else None
         index = self._next_index(free=fetched is not None)
         self._seen[same] += 1
-        stands = self._effects.stands(call.tool, digest) if self._seen[same] > 1 else "none"
-        if self._seen[same] >= IDENTICAL_CALLS_STOP and stands != "good":
+        place = call_key(self._step, index, digest)
+        recorded, settled = self._ledger.recorded.get(place), self._ledger.settled.get(place)
+        # Of a call that was let be made the record is what counts, whatever the word on it is worth by now.
+        is_new = recorded is None and settled is None
+        stands = self._effects.stands(call.tool, digest) if is_new and self._seen[same] > 1 else "none"
+        # A word that nobody used yet lets it be made, or is asked for again where it is too old.
+        let = stands in ("good", "expired")
+        if is_new and not let and self._seen[same] >= IDENTICAL_CALLS_STOP:
             raise await self._repeated(call, index, digest, self._seen[same], stands)
-        recorded = self._ledger.recorded.get(call_key(self._step, index, digest))
         before = self._spending.now()
         if fetched is None:
             # Before anything is awaited: calls at the same time pay from one account.
@@ -129,14 +123,13 @@ class RecordingBroker:
             if isinstance(result, ToolOk) and result.whole is not None:
                 self._ledger.allow_whole(result.whole)
             done = Effected(result=result, key="", performed=False)
-        elif (settled := self._ledger.settled.get(call_key(self._step, index, digest))) is not None:
+        elif settled is not None:
             done = Effected(result=settled, key="", performed=False)
             recorded = _RECORDED
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
-        elif self._seen[same] > 1 and stands != "good" and known is not None and not _may_pass(known):
-            hint = "the same call was made before, with this result; try another one"
-            done = Effected(result=with_hint(known, hint), key="", performed=False)
+        elif self._seen[same] > 1 and not let and known is not None and not _may_pass(known):
+            done = Effected(result=with_hint(known, REPEATED), key="", performed=False)
         else:
             done = await self._judged(call, index, digest, version)
         self._gate.learn(done.result)
@@ -150,8 +143,11 @@ class RecordingBroker:
         """Find out what came of the sub-task's calls with an effect that something cut off, before any work is done.
 
         Whatever the worker goes on to propose: an effect that may have happened is never forgotten. Raises `CallHeld`
-        where only a person can tell.
+        where only a person can tell. Once per attempt: in its later steps there is nothing left to find out.
         """
+        if self._ledger.is_settled:
+            return
+        self._ledger.is_settled = True
         for before in sorted(
             self._ledger.committed.values(), key=lambda one: (one.generation, one.attempt, one.index)
         ):
@@ -160,16 +156,11 @@ class RecordingBroker:
 
     async def _settle(self, before: CommittedCall) -> None:
         resumed = (before.generation, before.attempt) == (self._key.generation, self._key.attempt)
-        tool = self._tools.get(before.tool)
-        effect = (
-            tool if isinstance(tool, EffectTool) else ReadAsEffect(tool) if tool is not None else Gone(before)
-        )
+        effect = settles(before, self._tools.get(before.tool))
         started = self._spending.now()
         done = await EffectCalls(self._key, before.step, self._ledger, self._effects.lang).settle(
-            effect, before, self._within(effect.spec), resumed=resumed
+            effect, before, self._time_of(effect.spec), resumed=resumed
         )
-        if not done.key:
-            return
         call = ToolCall(tool=before.tool, arguments=before.arguments)
         place = {"node": self._key.node, "generation": before.generation, "attempt": before.attempt}
         where = {**place, "step": before.step, "index": before.index}
@@ -252,17 +243,21 @@ class RecordingBroker:
             )
             return Effected(result=_denied("ACTION_DENIED", message), key="", performed=False)
 
-        within = self._within(spec)
+        time = self._time_of(spec)
         if isinstance(tool, EffectTool):
-            return await self._effects.make(tool, call, index, digest, asked, within)
+            return await self._effects.make(tool, call, index, digest, asked, time)
+        before = self._effects.committed(digest)
+        if before is not None and before.side_effect != "read" and not before.failed:
+            # The tool counts as a reading since: what it changed when it was none is not changed again.
+            return await self._effects.make(Gone(before), call, index, digest, asked, time)
         if asked is not None:
             # A reading that a person has to let: once, like an effect.
             reading = ReadAsEffect(tool)
-            return await self._effects.make(reading, call, index, digest, asked, within)
+            return await self._effects.make(reading, call, index, digest, asked, time)
         kept = self._cache.get(digest, version)
         if kept is not None:
             return Effected(result=kept, key="", performed=False)
-        result = await within(lambda: tool.call(call.arguments))
+        result = await time.perform(lambda: tool.call(call.arguments))
         self._cache.put(digest, version, result)
         return Effected(result=result, key="")
 
@@ -273,7 +268,7 @@ class RecordingBroker:
         tool = self._tools.get(call.tool)
         if stands == "refused" and tool is not None:
             effect = tool if isinstance(tool, EffectTool) else ReadAsEffect(tool)
-            return await self._effects.held_again(effect, call, index, digest, self._within(tool.spec))
+            return await self._effects.held_again(effect, call, index, digest, self._time_of(tool.spec))
         return BudgetExhausted("identical_calls", times, IDENTICAL_CALLS_STOP - 1)
 
     def _can_be_undone(self, call: ToolCall) -> bool:
@@ -281,8 +276,14 @@ class RecordingBroker:
         tool = self._tools.get(call.tool)
         return tool is not None and tool.spec.compensation is not None
 
-    def _within(self, spec: ToolSpec) -> Perform:
-        return partial(self._in_time, spec.name, spec.timeout_s)
+    def _time_of(self, spec: ToolSpec) -> CallTime:
+        return CallTime(
+            tool=spec.name,
+            timeout_s=spec.timeout_s,
+            spending=self._spending,
+            deadline_s=self._limits.deadline_s,
+            keep_bytes=self._ledger.keep_bytes,
+        )
 
     def _version(self, call: ToolCall) -> str | None:
         """The version of what the call reads; one that can't be told is none."""
@@ -293,35 +294,6 @@ class RecordingBroker:
             return tool.source_version(call.arguments)
         except Exception:  # noqa: BLE001 - a tool is foreign code, and arguments are not validated yet
             return None
-
-    async def _in_time(
-        self, name: str, timeout_s: float, perform: Callable[[], Awaitable[ToolResult]]
-    ) -> ToolResult:
-        """Return what `perform` gives; whatever breaks in it, or takes too long, is a `ToolError`.
-
-        Raises `BudgetExhausted` when the deadline of the attempt comes first.
-        """
-        left_s = self._limits.deadline_s - self._spending.elapsed_s
-        until = asyncio.timeout(min(timeout_s, left_s))
-        try:
-            async with until:
-                return _observed(name, await perform(), self._ledger.keep_bytes)
-        except TimeoutError:
-            if until.expired() and left_s < timeout_s:
-                raise deadline_reached(self._spending, self._limits.deadline_s) from None
-            return ToolError(
-                error_type="TIMEOUT",
-                message=f"{name} gave no result within {timeout_s:g} s",
-                retryable=True,
-            )
-        except Exception as error:  # noqa: BLE001 - a tool is foreign code: whatever breaks in it is a result
-            what = f"{type(error).__name__}: {error}"
-            outside = isinstance(error, OSError) and not isinstance(error, _LASTING)
-            return ToolError(
-                error_type="UNAVAILABLE" if outside else "TOOL_FAILED",
-                message=f"{name} broke with {what}",
-                retryable=outside,
-            )
 
     def _next_index(self, *, free: bool = False) -> int:
         """The number of the next call within the step; a `free` one is no action, for nothing is done."""
@@ -369,26 +341,6 @@ class RecordingBroker:
             "step": self._step,
             "index": index,
         }
-
-
-def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) -> ToolResult:
-    """The result of a tool, if it has the shape of one and a form as JSON.
-
-    Of a large one a preview, and the whole by its digest, stored once: before anything else makes a copy of it.
-    """
-    try:
-        if not isinstance(result, ToolOk | ToolError):
-            raise TypeError(f"a {type(result).__name__}")
-        if isinstance(result, ToolOk) and result.whole is None:
-            result = bounded(result, keep)
-        TOOL_RESULT.dump_python(result, mode="json", warnings="error")
-        if isinstance(result, ToolOk):
-            # As JSON writes it, not pydantic: that would record NaN as null, and a resumed attempt would read that.
-            json.dumps(result.data, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        message = f"{name} gave a result that is none of a tool: {error}"
-        return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
-    return result
 
 
 def _may_pass(result: ToolResult) -> bool:

@@ -1,20 +1,16 @@
 """Calls that change something: let by a person, committed before they are made, and never made twice.
 
 held for approval ─► word ─► CallCommitted (in the store) ─► perform ─► CallReturned
-                                    │ crash, time-out, a tool that broke: nobody knows
+                                    │ crash, time-out, deadline, a tool that broke: nobody knows
                                     └─► outcome_of ─► a result | it did not happen: perform, same key
-                                                   └─► can't tell: `keyed` once more, `never`: ask a person
+                                                   └─► can't tell: `keyed` once more, then or `never`: ask a person
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
-
-from pydantic import TypeAdapter
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from agents.broker import BudgetExhausted, CallHeld
 from agents.tools.contract import (
@@ -25,32 +21,21 @@ from agents.tools.contract import (
     ToolError,
     ToolOk,
     ToolResult,
-    ToolSpec,
 )
 from agents.tools.gate import Ask
-from agents.tools.ports import EffectTool, NotPerformed, Tool
+from agents.tools.ports import EffectTool, NotPerformed
 from graphs.contract import Lang
 from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
 from orchestrator.core.events import CallCommitted
-from orchestrator.core.ids import ArtefactId, RequestId
+from orchestrator.core.ids import RequestId
 from orchestrator.shell.call_ledger import CallLedger
+from orchestrator.shell.call_time import CallTime, Perform
+from orchestrator.shell.effect_texts import MADE_BEFORE, happened, no_preview, not_made, refused, with_hint
 from orchestrator.shell.ports import AttemptKey
 
 UNKNOWN_AFTER: Final = frozenset({"TIMEOUT", "UNAVAILABLE", "OBSERVATION_UNKNOWN", "TOOL_FAILED"})
 """Errors after which the effect may have happened all the same: no answer in time, none at all, one that can't be read,
 a tool that broke (001 4.3, 6.2: a lost answer is no failure). Any other is the tool's word that nothing happened."""
-
-TOOL_RESULT: TypeAdapter[ToolResult] = TypeAdapter(ToolResult)
-"""(De)serialises results at the borders."""
-
-_HERE: Final = ArtefactId("here")
-"""Stands for a result that is in memory: it has no artefact yet that could be named."""
-LAST_LOOK_S: Final = 1.0
-"""For asking a tool what came of a call that the deadline of its attempt cut off, in seconds: less than an attempt gets
-to hand over what it has."""
-
-Perform = Callable[[Callable[[], Awaitable[ToolResult]]], Awaitable[ToolResult]]
-"""Performs what it is given within the time that is left, and returns whatever breaks as a `ToolError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +44,7 @@ class Effected:
 
     result: ToolResult
     key: str
-    """Its idempotency key, under which the result is final; empty where nothing was begun, or nobody knows."""
+    """Its idempotency key, under which the result is final; empty where nothing was begun by this call."""
     performed: bool = True
 
 
@@ -70,40 +55,35 @@ class EffectCalls:
     key: AttemptKey
     step: str
     ledger: CallLedger
+    """Of the attempt: of all its steps."""
     lang: Lang
     """Of whoever reads what a call would change."""
 
     async def make(
-        self, tool: EffectTool, call: ToolCall, index: int, digest: str, asked: Ask | None, perform: Perform
+        self, tool: EffectTool, call: ToolCall, index: int, digest: str, asked: Ask | None, time: CallTime
     ) -> Effected:
         """Return what came of `call`; `asked` says why a person has to let it.
 
         Raises `CallHeld` when a person's word is missing, or when nobody knows whether it happened.
         """
-        place = self._place(tool, call, index, digest, perform)
-        mine, result = self.ledger.made.get(place.idem, (None, None))
-        before = mine or self.ledger.committed.get(place.idem)
-        if before is None or before.failed:
-            done = await place.begin(asked)
-        else:
-            done = await place.go_on(before, asked, result)
-        mine, _ = self.ledger.made.get(place.idem, (None, None))
-        if mine is not None and done.key:
-            self.ledger.made[place.idem] = (
-                replace(mine, result=_HERE, failed=not done.result.ok),
-                done.result,
-            )
-        return done
+        place = self._place(tool, call, index, digest, time)
+        async with self.ledger.turn(place.idem):
+            before = self.ledger.committed.get(place.idem)
+            if before is None or before.failed:
+                done = await place.begin(asked)
+            else:
+                done = await place.go_on(before, asked)
+            return self._noted(done)
 
     async def held_again(
-        self, tool: EffectTool, call: ToolCall, index: int, digest: str, perform: Perform
+        self, tool: EffectTool, call: ToolCall, index: int, digest: str, time: CallTime
     ) -> CallHeld:
         """Return what lets the attempt rest whose agent goes on proposing a call that a person refused."""
-        place = self._place(tool, call, index, digest, perform)
+        place = self._place(tool, call, index, digest, time)
         return CallHeld(await place.held("refused_again", None))
 
     async def settle(
-        self, tool: EffectTool, before: CommittedCall, perform: Perform, *, resumed: bool
+        self, tool: EffectTool, before: CommittedCall, time: CallTime, *, resumed: bool
     ) -> Effected:
         """Return what came of a call that was committed and of which nobody knows what came of it.
 
@@ -111,8 +91,12 @@ class EffectCalls:
         arguments and key. Of any other attempt it is left unmade. Raises `CallHeld` when only a person can tell.
         """
         call = ToolCall(tool=before.tool, arguments=before.arguments)
-        place = _Place(self, tool, call, before.index, before.arguments_digest, before.key, perform)
-        return await place.settle(resumed=resumed)
+        place = _Place(self, tool, call, before.index, before.arguments_digest, before.key, time)
+        return self._noted(await place.settle(resumed=resumed))
+
+    def committed(self, digest: str) -> CommittedCall | None:
+        """Return what was committed for the sub-task under the key of the call with this digest."""
+        return self.ledger.committed.get(self._idem(digest))
 
     def stands(self, tool: str, digest: str, wanted: Word = "approve") -> Standing:
         """Return what the word of a person on this call is worth, now."""
@@ -127,9 +111,16 @@ class EffectCalls:
             wanted=wanted,
         )
 
-    def _place(self, tool: EffectTool, call: ToolCall, index: int, digest: str, perform: Perform) -> _Place:
-        idem = idempotency_key(self.ledger.run, self.key.node, self.key.generation, digest)
-        return _Place(self, tool, call, index, digest, idem, perform)
+    def _noted(self, done: Effected) -> Effected:
+        if done.key:
+            self.ledger.end(done.key, done.result)
+        return done
+
+    def _place(self, tool: EffectTool, call: ToolCall, index: int, digest: str, time: CallTime) -> _Place:
+        return _Place(self, tool, call, index, digest, self._idem(digest), time)
+
+    def _idem(self, digest: str) -> str:
+        return idempotency_key(self.ledger.run, self.key.node, self.key.generation, digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +133,7 @@ class _Place:
     index: int
     digest: str
     idem: str
-    perform: Perform
+    time: CallTime
 
     async def begin(self, asked: Ask | None) -> Effected:
         """Make a call that certainly had no effect yet."""
@@ -159,75 +150,49 @@ class _Place:
                 case _:
                     raise CallHeld(await self.held("approval_needed", asked))
         drafted = asked is None and self.tool.spec.side_effect == "draft"
-        return await self._committed_and_made(approval, await self._preview() if drafted else "")
+        preview = await self._preview(self.time.perform) if drafted else ""
+        return await self._committed_and_made(approval, preview)
 
-    async def go_on(
-        self, before: CommittedCall, asked: Ask | None, result: ToolResult | None = None
-    ) -> Effected:
-        """Make nothing twice: return what came of it (`result`, where that was here), find that out, or ask."""
-        if before.result is not None:
-            if self.tool.spec.compensation is not None and isinstance(await self._looked_up(), NotPerformed):
-                return await self.begin(
-                    asked
-                )  # it was taken back: it has no effect any more, nor has its word
-            kept = result or TOOL_RESULT.validate_python(await self.calls.ledger.load(before.result))
-            return Effected(result=with_hint(kept, MADE_BEFORE), key="", performed=False)
-        found = await self._looked_up()
-        match found:
-            case NotPerformed():
-                return await self._made()
-            case ToolOk() | ToolError():
-                return Effected(result=found, key=self.idem, performed=False)
-            case None:
-                return await self._unknown()
+    async def go_on(self, before: CommittedCall, asked: Ask | None) -> Effected:
+        """Make nothing twice: return what came of it, find that out, or ask."""
+        if before.result is None:
+            return await self.settle(resumed=True)
+        if self.tool.spec.compensation is not None:
+            outcome = await self._looked_up(self.time.perform)
+            if isinstance(outcome, NotPerformed):
+                # It was taken back: it has no effect any more, nor has its word.
+                return await self.begin(asked)
+        kept = await self.calls.ledger.result_of(before)
+        return Effected(result=with_hint(kept, MADE_BEFORE), key="", performed=False)
 
     async def settle(self, *, resumed: bool) -> Effected:
         """Find out what came of a call that was committed, or ask."""
-        found = await self._looked_up()
-        match found:
-            case ToolOk() | ToolError():
-                return Effected(result=found, key=self.idem, performed=False)
-            case NotPerformed():
-                return (
-                    await self._made()
-                    if resumed
-                    else Effected(result=not_made(self.call.tool), key=self.idem, performed=False)
-                )
-            case None if resumed:
-                return await self._unknown()
-            case None:
-                return await self._told()
+        try:
+            match await self._looked_up(self.time.perform):
+                case ToolOk() | ToolError() as found:
+                    return Effected(result=found, key=self.idem, performed=False)
+                case NotPerformed() if resumed:
+                    return await self._made()
+                case NotPerformed():
+                    return Effected(result=not_made(self.call.tool), key=self.idem, performed=False)
+                case None:
+                    return await self._unknown(again=resumed)
+        except BudgetExhausted:
+            return await self._cut_off()
 
-    async def _unknown(self) -> Effected:
-        """Nobody knows whether it happened; a tool that takes keys is asked again with the same one."""
-        if self.tool.spec.repeat != "never":
-            return await self._made()
-        return await self._told()
-
-    async def _told(self) -> Effected:
-        """Nobody but a person can say whether it happened."""
+    async def _unknown(self, *, again: bool) -> Effected:
+        """Nobody but a person can say whether it happened; one that takes keys may be asked `again` with the same."""
         word = self._word()
-        if word is not None and self._stands("happened") == "good":
-            said = ToolOk(summary="a person says that it happened", data=None, source=self.call.tool)
-            return Effected(result=said, key=self.idem, performed=False)
+        if self._stands("happened") == "good":
+            return Effected(result=happened(self.call.tool), key=self.idem, performed=False)
         if word is not None and self._stands("repeat") == "good":
             return await self._committed_and_made(word.request)
+        if again and self.tool.spec.repeat != "never":
+            return await self._made()
         raise CallHeld(await self.held("outcome_unknown", None))
 
     async def _committed_and_made(self, approval: RequestId | None, preview: str = "") -> Effected:
-        mine = CommittedCall(
-            tool=self.call.tool,
-            key=self.idem,
-            side_effect=self.tool.spec.side_effect,
-            generation=self.calls.key.generation,
-            attempt=self.calls.key.attempt,
-            step=self.calls.step,
-            index=self.index,
-            arguments=dict(self.call.arguments),
-            arguments_digest=self.digest,
-        )
-        self.calls.ledger.made[self.idem] = (mine, None)
-        committed = await self.calls.ledger.commit(
+        committed = await self.calls.ledger.begin(
             CallCommitted(
                 node=self.calls.key.node,
                 generation=self.calls.key.generation,
@@ -250,42 +215,44 @@ class _Place:
         return await self._made()
 
     async def _made(self) -> Effected:
-        """Perform it. What leaves the outcome open is looked up at once.
+        """Perform it. What leaves the outcome open is looked up at once, and else asked about.
 
-        Also where the deadline of the attempt comes meanwhile: the attempt then rests for a person instead of ending,
-        or nobody would ever ask what came of the call.
+        Also where the deadline of the attempt comes meanwhile, at whatever point behind the commit: the attempt then
+        rests for a person instead of ending, or nobody would ever ask what came of the call.
         """
         try:
-            result = await self.perform(lambda: self.tool.perform(self.call.arguments, self.idem))
+            return await self._performed(again=self.tool.spec.repeat != "never")
         except BudgetExhausted:
             return await self._cut_off()
+
+    async def _performed(self, *, again: bool) -> Effected:
+        result = await self.time.perform(lambda: self.tool.perform(self.call.arguments, self.idem))
         if isinstance(result, ToolOk) or result.error_type not in UNKNOWN_AFTER:
             return Effected(result=result, key=self.idem)
-        match await self._looked_up():
+        match await self._looked_up(self.time.perform):
             case ToolOk() | ToolError() as found:
                 return Effected(result=found, key=self.idem)
             case NotPerformed():
                 return Effected(result=result, key=self.idem)
-            case None if self.tool.spec.repeat != "never":
-                again = await self.perform(lambda: self.tool.perform(self.call.arguments, self.idem))
-                is_known = isinstance(again, ToolOk) or again.error_type not in UNKNOWN_AFTER
-                return Effected(result=again, key=self.idem if is_known else "")
+            case None if again:
+                return await self._performed(again=False)
             case None:
                 raise CallHeld(await self.held("outcome_unknown", None))
 
     async def _cut_off(self) -> Effected:
-        """What came of a call that was under way at the deadline."""
-        outcome: ToolResult | NotPerformed | None = None
-        with suppress(Exception):
-            async with asyncio.timeout(LAST_LOOK_S):
-                outcome = await self.tool.outcome_of(self.call.arguments, self.idem)
-        if isinstance(outcome, ToolOk | ToolError):
-            return Effected(result=outcome, key=self.idem)
-        if isinstance(outcome, NotPerformed):
-            return Effected(result=not_made(self.call.tool), key=self.idem)
-        raise CallHeld(self._held("outcome_unknown", None, ""))
+        """What came of a call that was under way at the deadline: the attempt's clock holds for nothing here."""
+        if self._stands("happened") == "good":
+            return Effected(result=happened(self.call.tool), key=self.idem, performed=False)
+        perform = self.time.last_look()
+        match await self._looked_up(perform):
+            case ToolOk() | ToolError() as found:
+                return Effected(result=found, key=self.idem)
+            case NotPerformed():
+                return Effected(result=not_made(self.call.tool), key=self.idem)
+            case None:
+                raise CallHeld(self._held("outcome_unknown", None, await self._preview(perform)))
 
-    async def _looked_up(self) -> ToolResult | NotPerformed | None:
+    async def _looked_up(self, perform: Perform) -> ToolResult | NotPerformed | None:
         """What the tool knows of an earlier `perform`; one that breaks over it knows nothing."""
         found: list[NotPerformed | None] = []
 
@@ -296,7 +263,7 @@ class _Place:
             found.append(outcome)
             return ToolError(error_type="OBSERVATION_UNKNOWN", message="", retryable=False)
 
-        result = await self.perform(look)
+        result = await perform(look)
         if found:
             return found[0]
         # `perform` turns what breaks into an error of these kinds: that says nothing of the call itself.
@@ -305,7 +272,7 @@ class _Place:
 
     async def held(self, why: HeldReason, asked: Ask | None) -> HeldCall:
         """Return the call with everything that a person's word on it is bound to."""
-        return self._held(why, asked, await self._preview())
+        return self._held(why, asked, await self._preview(self.time.perform))
 
     def _held(self, why: HeldReason, asked: Ask | None, preview: str) -> HeldCall:
         return HeldCall(
@@ -324,7 +291,7 @@ class _Place:
             taint=self.call.taint,
         )
 
-    async def _preview(self) -> str:
+    async def _preview(self, perform: Perform) -> str:
         """What it would change; a preview that breaks says so and lets nothing through."""
         shown: list[str] = []
 
@@ -332,107 +299,22 @@ class _Place:
             shown.append(await self.tool.preview(self.call.arguments, self.calls.lang))
             return ToolOk(summary="", data=None, source=self.call.tool)
 
-        result = await self.perform(look)
+        result = await perform(look)
         if shown:
             return shown[0]
-        why = result.message if isinstance(result, ToolError) else ""
-        return {"en": f"(no preview: {why})", "zh": f"（无法预览：{why}）"}[self.calls.lang]
+        return no_preview(result.message if isinstance(result, ToolError) else "", self.calls.lang)
 
     def _stands(self, wanted: Word = "approve") -> Standing:
         return self.calls.stands(self.call.tool, self.digest, wanted)
 
     def _before(self) -> list[CommittedCall]:
         """The other calls of the tool that the sub-task committed, oldest first."""
-        ledger = self.calls.ledger
-        made = {key: one for key, (one, _) in ledger.made.items()}
-        known = {**dict(ledger.committed.items()), **made}
-        others = [one for one in known.values() if one.tool == self.call.tool and one.key != self.idem]
+        known = self.calls.ledger.committed.values()
+        others = [one for one in known if one.tool == self.call.tool and one.key != self.idem]
         return sorted(others, key=lambda one: (one.generation, one.attempt, one.step, one.index))
 
     def _word(self) -> CallWord | None:
         return self.calls.ledger.words.get(self.digest)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAsEffect:
-    """A reading that a person has to let: each word is good for one of them, and it may be repeated safely."""
-
-    tool: Tool
-
-    @property
-    def spec(self) -> ToolSpec:
-        """Return the contract of the reading."""
-        return self.tool.spec
-
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Read."""
-        return await self.tool.call(arguments)
-
-    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
-        """Return nothing: it changes nothing."""
-        del arguments, lang
-        return ""
-
-    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
-        """Read."""
-        del key
-        return await self.tool.call(arguments)
-
-    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
-        """Say that it did not happen: what was read before a crash is lost."""
-        del arguments, key
-        return NotPerformed()
-
-
-class Gone:
-    """Stands for a tool that is not there any more: it can neither be looked up nor asked again."""
-
-    def __init__(self, before: CommittedCall) -> None:
-        """Return the stand-in for the tool of `before`."""
-        self.spec = ToolSpec(
-            name=before.tool,
-            purpose="",
-            when_to_use="",
-            when_not_to_use="",
-            input_schema={},
-            output_schema={},
-            scope="",
-            timeout_s=LAST_LOOK_S,
-            side_effect=before.side_effect,
-            permission="",
-            error_codes=(),
-            repeat="never",
-        )
-
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Say that it is gone."""
-        return await self.perform(arguments, "")
-
-    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
-        """Return nothing: nobody knows any more what it would change."""
-        del arguments, lang
-        return ""
-
-    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
-        """Say that it is gone."""
-        del arguments, key
-        message = f"tool {self.spec.name!r} is not there any more"
-        return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
-
-    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
-        """Say that it can't be told."""
-        del arguments, key
-        return None
-
-
-MADE_BEFORE: Final = "made before, with this result; it is not made again"
-
-
-def with_hint(result: ToolResult, hint: str) -> ToolResult:
-    """Return `result` with a hint to the agent."""
-    if isinstance(result, ToolOk):
-        return replace(result, summary=f"{result.summary} ({hint})")
-    return replace(result, message=f"{result.message} ({hint})")
 
 
 def _earlier(before: CommittedCall) -> EarlierCall:
@@ -442,16 +324,3 @@ def _earlier(before: CommittedCall) -> EarlierCall:
     elif before.unsettled:
         outcome = "unknown"
     return EarlierCall(arguments=before.arguments, outcome=outcome)
-
-
-def not_made(tool: str) -> ToolError:
-    """Return what is recorded of a call that was committed and certainly did not happen."""
-    message = f"the call of {tool!r} was interrupted before it was made; nothing was changed"
-    return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
-
-
-def refused(tool: str, note: str) -> ToolError:
-    """Return what the agent is told of a call that a person refused."""
-    said = f": {note}" if note else ""
-    message = f"a person refused this call of {tool!r}{said}; do not propose it again, go on without it"
-    return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)

@@ -57,14 +57,33 @@ class Rig:
     artefacts: dict[str, Any] = field(default_factory=dict)
     spending: Spending | None = None
     cache: ResultCache = field(default_factory=ResultCache)
+    commits: list[CallCommitted] | None = None
+    """`None`: no tool of the test has an effect."""
 
-    def broker(self, step: str = "work.1.0", who: AgentSpec | None = None) -> RecordingBroker:
-        """A broker of the attempt; made again it is the one after a restart."""
+    def ledger(self, **known: Any) -> CallLedger:
+        """What is known as of now: of an attempt that starts, or starts again."""
         recorded: HashTrieMap[str, ArtefactId] = HashTrieMap()
         for event in self.events:
             what = MODEL_CALL if event.call == "model" else event.arguments_digest
             key = call_key(event.step, event.index, what)
             recorded = recorded.insert(key, event.result)
+        return CallLedger(
+            run=RunId("r-1"),
+            recorded=recorded,
+            load=self._load,
+            keep=self._keep,
+            keep_bytes=lambda content: self._keep(content.decode()),
+            allow_whole=lambda _: None,
+            emit=self._emit,
+            commit=self._commit,
+            now=self.clock.now,
+            **known,
+        )
+
+    def broker(
+        self, step: str = "work.1.0", who: AgentSpec | None = None, ledger: CallLedger | None = None
+    ) -> RecordingBroker:
+        """A broker of the attempt; made again without the `ledger` it is the one after a restart."""
         spending = self.spending or Spending(self.clock)
         return RecordingBroker(
             key=KEY,
@@ -81,17 +100,7 @@ class Rig:
                 surroundings=ModelSurroundings(),
             ),
             limits=self.limits,
-            ledger=CallLedger(
-                run=RunId("r-1"),
-                recorded=recorded,
-                load=self._load,
-                keep=self._keep,
-                keep_bytes=lambda content: self._keep(content.decode()),
-                allow_whole=lambda _: None,
-                emit=self._emit,
-                commit=self._commit,
-                now=self.clock.now,
-            ),
+            ledger=ledger or self.ledger(),
             spending=spending,
             cache=self.cache,
         )
@@ -101,7 +110,9 @@ class Rig:
         self.events.append(body)
 
     async def _commit(self, body: CallCommitted) -> bool:
-        raise AssertionError(f"{body.tool} has no effect")
+        assert self.commits is not None, f"{body.tool} has no effect"
+        self.commits.append(body)
+        return True
 
     async def _load(self, artefact: ArtefactId) -> Any:
         return self.artefacts[artefact]
