@@ -191,6 +191,38 @@ async def test_a_refused_call_that_is_proposed_again_is_not_shown_again_and_stop
     assert desk.letters == ["bob"]
 
 
+async def test_a_call_that_was_let_at_its_third_proposal_is_no_loop_when_the_attempt_goes_on(
+    notes: NoteFolder,
+) -> None:
+    """Its word is used up by then: the record is what counts, or the call behind it would never be made."""
+    desk = Desk(notes, calls=(BOB, BOB, BOB, EVE))
+    await desk.go()
+    desk.says("refuse")
+    await desk.go()
+    desk.says("approve")
+    state = await desk.go()
+    (request,) = state.requests.values()
+    assert (request.reason, request.call and request.call.arguments["to"]) == ("approval_needed", "eve")
+    desk.says("approve")
+    assert (await desk.go()).status == "completed"
+    assert desk.letters == ["bob", "eve"]
+
+
+async def test_a_word_on_a_third_proposal_that_got_old_is_asked_for_again(notes: NoteFolder) -> None:
+    desk = Desk(notes, calls=(BOB,) * 3)
+    await desk.go()
+    desk.says("refuse")
+    await desk.go()
+    desk.says("approve")
+    assert desk.stage is not None
+    desk.stage.clock.t += APPROVAL_TTL_S + 1
+    state = await desk.go()
+    assert [request.reason for request in state.requests.values()] == ["approval_needed"]
+    desk.says("approve")
+    assert (await desk.go()).status == "completed"
+    assert desk.letters == ["bob"]
+
+
 async def test_each_call_needs_its_own_word(notes: NoteFolder) -> None:
     desk = Desk(notes, calls=(BOB, EVE))
     await desk.go()

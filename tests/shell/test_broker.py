@@ -91,7 +91,7 @@ class Rig:
             step=step,
             agent=who or agent("A1", {DATABASES: 90}),
             gate=CallGate(GateRules(granted=frozenset(self.granted))),
-            tools={"count": self.tool},
+            tools={self.tool.spec.name: self.tool},
             models=ModelCalls(
                 chat=self.chat,
                 agent=who or agent("A1", {DATABASES: 90}),
@@ -421,6 +421,21 @@ class TestLimits:
                 await broker.call_tool(counted(what))
         assert (rig.spending.actions, rig.spending.tool_calls) == (2, 2)
         assert rig.tool.calls == ["a", "b"]
+
+    async def test_a_failure_that_may_have_passed_is_tried_again_by_the_next_step(self) -> None:
+        class Recovers(CountingTool):
+            async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+                result = await super().call(arguments)
+                busy = ToolError(error_type="UNAVAILABLE", message="busy", retryable=True)
+                return busy if len(self.calls) == 1 else result
+
+        rig = Rig(tool=Recovers())
+        rig.spending = Spending(rig.clock)
+        assert not (await rig.broker("work.1.0").call_tool(counted("rows"))).ok
+        assert (await rig.broker("work.2.0").call_tool(counted("rows"))).ok
+        assert rig.tool.calls == ["rows", "rows"]
+        # It is no gift: both tries are paid.
+        assert (rig.spending.actions, rig.spending.tool_calls) == (2, 2)
 
     async def test_actions_of_all_steps_are_limited_together(self) -> None:
         rig = Rig(limits=replace(Limits(), max_actions=2))
