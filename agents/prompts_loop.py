@@ -15,7 +15,7 @@ from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.domains import DomainRegistry
 
-LOOP_PROMPT_VERSION: Final = "loop/2"
+LOOP_PROMPT_VERSION: Final = "loop/3"
 """Recorded with every call; a change of any word below is a new version."""
 
 Told = Literal[
@@ -52,7 +52,11 @@ def loop_system(order: WorkOrder, registry: DomainRegistry) -> str:
 def loop_task(order: WorkOrder, questions: Sequence[str], steps_left: int) -> str:
     """Return the task, and the steps that are left for it; nothing in it stems from a document."""
     words = _WORDS[order.lang]
-    return "\n\n".join([task_words(order, questions), words["steps_left"].format(steps=steps_left)])
+    parts = [task_words(order, questions), words["steps_left"].format(steps=steps_left)]
+    if order.subtask.operation == "extract":
+        has_rows = bool((order.params or order.subtask.params).get("rows"))
+        parts.insert(1, words["table_cells" if has_rows else "table_columns"])
+    return "\n\n".join(parts)
 
 
 def excerpt_block(excerpt: Excerpt, lang: Lang) -> str:
@@ -138,9 +142,10 @@ def beside_failed_words(lang: Lang) -> str:
     return _WORDS[lang]["beside_failed"]
 
 
-def finish_words(lang: Lang) -> str:
-    """Return the description of `finish`."""
-    return _WORDS[lang]["finish"]
+def finish_words(lang: Lang, *, rows: bool = False) -> str:
+    """Return the description of `finish`; `rows`: each claim says to which row of a table it belongs."""
+    words = _WORDS[lang]
+    return words["finish"] + (words["row"] if rows else "")
 
 
 def expect_words(lang: Lang) -> str:
@@ -204,6 +209,12 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
             "all questions are answered. `open_questions`: each question without an answer, and why. `needs`: fields "
             "of knowledge that you lack, if any."
         ),
+        "row": " `row`: the name of the table's row that the claim belongs to; `question` is its column.",
+        "table_cells": "Each question is a cell of a table, row / column: answer it with as few words as will do.",
+        "table_columns": (
+            "The questions are the columns of a table. Find its rows; each claim fills one cell, with as few words as "
+            "will do."
+        ),
         "expect": "How many results you expect, if you expect a certain number; 0 for none.",
     },
     "zh": {
@@ -247,6 +258,9 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
             "`claims`：每条陈述，附所依据摘录的编号和所回答问题的编号。`complete`：是否所有问题都已回答。"
             "`open_questions`：每个没有答案的问题及原因。`needs`：你所缺的知识领域（如有）。"
         ),
+        "row": "`row`：论断所属的表格行的名称；`question` 为其列。",
+        "table_cells": "每个问题是表格中的一格（行 / 列）：请用尽可能少的文字回答。",
+        "table_columns": "这些问题是表格的列。请找出表格的行；每条论断填一格，文字尽可能少。",
         "expect": "若预期结果有确定的数目，写明数目；预期没有则为 0。",
     },
 }

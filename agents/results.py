@@ -85,6 +85,7 @@ LoopNoteKind = Literal[
     "open_question",
     "unfinished",
     "evidence_changed",
+    "cited_by_words",
     "tool_left_out",
 ]
 """What the code around a model's loop did or noted.
@@ -95,6 +96,7 @@ LoopNoteKind = Literal[
 - `open_question`: why the model leaves a question open, in its words.
 - `unfinished`: the model ended without all that `finish` asks for.
 - `evidence_changed`: an excerpt read again was not the same; nothing cites it.
+- `cited_by_words`: a claim named no excerpt by its number; code found its words in the one that it now cites.
 - `tool_left_out`: a granted tool that the model was not told of, and why.
 """
 

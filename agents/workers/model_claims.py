@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from agents.citations import anchor
+from agents.citations import anchor, one_line
 from agents.evidence import (
     Claim,
     ClaimId,
@@ -33,6 +33,8 @@ from agents.workers.embedded.carried import carry
 from agents.workers.embedded.material import Candidate, Material, Passage
 from agents.workers.embedded.wording import PHRASES
 from agents.workers.embedded.writing import open_list, page
+from agents.workers.model_citations import named_keys
+from agents.workers.model_tables import TableAsked, drawn, table_asked, whole_columns
 from agents.workers.ports import WorkFailed, WorkFailureKind, WorkOrder
 from masks.bands import Band
 from masks.domains import DomainId, DomainRegistry
@@ -83,8 +85,10 @@ class Piece:
 
 
 def questions_of(order: WorkOrder) -> tuple[str, ...]:
-    """Return what an order asks, in the words of its parameters: questions, fields, statements or columns."""
+    """Return what an order asks, in the words of its parameters: questions, fields, statements, cells or columns."""
     params = order.params or order.subtask.params
+    if (asked := table_asked(order)) is not None:
+        return asked.questions
     for name in ("questions", "fields", "statements", "columns"):
         listed = params.get(name)
         if isinstance(listed, list | tuple) and listed:
@@ -94,10 +98,25 @@ def questions_of(order: WorkOrder) -> tuple[str, ...]:
 
 
 def queries_of(order: WorkOrder, questions: Sequence[str]) -> tuple[str, ...]:
-    """Return what code looks up for an order: its questions, each with the thing that it is about; else its title."""
+    """Return what code looks up for an order: its questions, each with the thing that it is about; else its title.
+
+    Of a table with rows: each row with its columns, since the cells of one are mostly said in one place.
+    """
     item = (order.params or order.subtask.params).get("item")
+    asked_table = table_asked(order)
+    if asked_table is not None and asked_table.rows:
+        return tuple(" ".join((row, *asked_table.columns)) for row in asked_table.rows)
     asked = [f"{item} {question}" if isinstance(item, str) else question for question in questions]
     return tuple(asked or [order.subtask.title])
+
+
+def unsearched(questions: Sequence[str], queries: int, searched: int) -> tuple[str, ...]:
+    """Return the questions that `searched` of so many `queries` left out; a query stands for as many of them each.
+
+    >>> unsearched(["a / x", "a / y", "b / x", "b / y"], 2, 1)
+    ('b / x', 'b / y')
+    """
+    return tuple(questions[searched * len(questions) // max(1, queries) :])
 
 
 def selected(material: Material, access: Access) -> list[Piece]:
@@ -165,6 +184,13 @@ class Answer:
     sources: dict[SourceId, Source] = field(default_factory=dict)
     sentences: dict[ClaimId, str] = field(default_factory=dict)
     """The text of each claim: statement, anchor, markers as written."""
+    rows: dict[str, None] = field(default_factory=dict)
+    """Of a table whose rows the model finds: those that it named, in its order."""
+
+    @property
+    def table(self) -> TableAsked | None:
+        """The table that is asked for."""
+        return table_asked(self.order)
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Take over one claim; a number of no excerpt cites nothing."""
@@ -172,12 +198,21 @@ class Answer:
         statement = " ".join(strip_markers(written).text.split())
         if not statement:
             return
-        cited = [piece for piece in self.pieces if piece.excerpt.key in excerpt_keys(entry["excerpts"])]
+        keys = named_keys(entry["excerpts"])
+        cited = [piece for piece in self.pieces if piece.excerpt.key in keys]
         evidence = {e.id: e for piece in cited for e in piece.evidence}
-        question = self._question(entry.get("question"))
-        claim = claim_of(
-            self.order.subtask.id, statement, tuple(evidence), core=question is not None, question=question
-        )
+        question = self._asked(entry)
+        node = self.order.subtask.id
+        claim = claim_of(node, statement, tuple(evidence), core=question is not None, question=question)
+        if (known := self.claims.get(claim.id)) is not None and known.question != question:
+            # One statement may answer two questions: each gets its own claim.
+            claim = claim_of(
+                f"{node}\n{question}",
+                statement,
+                tuple(evidence),
+                core=question is not None,
+                question=question,
+            )
         claim = replace(claim, taint="untrusted", origin="source" if evidence else "parametric")
         for mark in (*(m for piece in cited for m in piece.leaks), *self._declared(written, bool(evidence))):
             claim = with_leak(claim, mark)
@@ -198,11 +233,9 @@ class Answer:
 
         `told` are those of the queries `searched` that the text names; `None`: all of them.
         """
-        answered = {claim.question for claim in self.claims.values()}
         open_questions = tuple(
-            OpenQuestion(question=question, reason=reason(question), searched=tuple(searched))
-            for question in self.questions
-            if question not in answered
+            OpenQuestion(question=name, reason=reason(question), searched=tuple(searched))
+            for name, question in self._left_open()
         )
         named = tuple(searched if told is None else told)
         listed = [replace(question, searched=named) for question in open_questions]
@@ -215,7 +248,25 @@ class Answer:
             fields=self._fields(),
         )
 
+    def _left_open(self) -> list[tuple[str, str]]:
+        """Return what has no claim, each with the question that it belongs to: a cell with its column.
+
+        A column that no row fills is open once, as a whole.
+        """
+        answered = {claim.question for claim in self.claims.values()}
+        if not self.rows:
+            return [(question, question) for question in self.questions if question not in answered]
+        cells = {(row, column): field_name(row, column) for row in self.rows for column in self.questions}
+        filled = {column for (_, column), cell in cells.items() if cell in answered}
+        empty = [(cell, at[1]) for at, cell in cells.items() if at[1] in filled and cell not in answered]
+        return empty + [(column, column) for column in self.questions if column not in filled]
+
     def _text(self) -> str:
+        if (asked := self.table) is not None:
+            rows = asked.rows or tuple(self.rows)
+            said = self._said()
+            beside = [self.sentences[c.id] for c in self.claims.values() if c.question is None]
+            return page([drawn(asked, rows, said, self.order.lang), *beside])
         parts: list[str] = []
         for question in (*self.questions, None):
             own = [self.sentences[c.id] for c in self.claims.values() if c.question == question]
@@ -225,14 +276,19 @@ class Answer:
         return "\n\n".join(parts)
 
     def _fields(self) -> dict[str, str]:
+        said = self._said()
+        if (asked := self.table) is not None:
+            return said | whole_columns(asked, tuple(self.rows), said)
         item = (self.order.params or self.order.subtask.params).get("item")
-        if not isinstance(item, str):
-            return {}
+        return {field_name(item, name): text for name, text in said.items()} if isinstance(item, str) else {}
+
+    def _said(self) -> dict[str, str]:
+        """Return the text of each question that has claims."""
         found: dict[str, str] = {}
         for claim in self.claims.values():
             if claim.question is not None:
-                name = field_name(item, claim.question)
-                found[name] = " ".join(part for part in (found.get(name), self.sentences[claim.id]) if part)
+                parts = (found.get(claim.question), self.sentences[claim.id])
+                found[claim.question] = " ".join(part for part in parts if part)
         return found
 
     def needs(self, listed: Sequence[Mapping[str, Any]]) -> tuple[Need, ...]:
@@ -268,6 +324,18 @@ class Answer:
     def _band(self, domain: DomainId) -> Band:
         return self.order.agent.mask.band(domain, self.order.thresholds)
 
+    def _asked(self, entry: Mapping[str, Any]) -> str | None:
+        """Return what a claim answers: a question, or the cell of a row that the model found."""
+        question = self._question(entry.get("question"))
+        asked = self.table
+        if question is None or asked is None or asked.rows:
+            return question
+        row = one_line(str(entry.get("row") or ""))
+        if not row:
+            return None
+        self.rows.setdefault(row)
+        return field_name(row, question)
+
     def _question(self, number: object) -> str | None:
         return self._numbered(number) or (self.questions[0] if len(self.questions) == 1 else None)
 
@@ -294,8 +362,3 @@ class Answer:
                 )
             )
         return marks
-
-
-def excerpt_keys(listed: Sequence[object]) -> frozenset[str]:
-    """Read `E3`, `[E3]` and `e3` alike."""
-    return frozenset(str(entry).strip(" []").upper() for entry in listed)

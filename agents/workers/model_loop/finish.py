@@ -62,9 +62,30 @@ class Finish:
     """For the model, each with its place; none: it is accepted."""
 
 
-def finish_offer(lang: Lang) -> ToolOffer:
-    """Return `finish` as a model is told of it."""
-    return ToolOffer(name=FINISH, description=finish_words(lang), input_schema=FINISH_SCHEMA)
+def finish_offer(lang: Lang, questions: int = 0, *, rows: bool = False) -> ToolOffer:
+    """Return `finish` as a model is told of it, for an order with so many `questions`; the same at each step.
+
+    What is offered is narrower than what is read: a server that enforces the schema keeps a model from numbers that no
+    excerpt and no question can have. `rows`: each claim says to which row of a table it belongs.
+    """
+    numbered = {"minimum": 1, "maximum": questions} if questions else {"type": "null"}
+    question = {**_QUESTION, **numbered}
+    claim = _with(_CLAIM, excerpts={"type": "array", "items": {"type": "string", "pattern": "^E[0-9]+$"}})
+    claim = _with(claim, question=question)
+    # What is not required a small model leaves out; the only question there is needs no number.
+    required = [*claim["required"], *(["question"] if questions > 1 else [])]
+    if rows:
+        claim, required = _with(claim, row={"type": "string", "minLength": 1}), [*required, "row"]
+    claim = {**claim, "required": required}
+    need = _with(_NEED, question=question)
+    schema = _with(
+        FINISH_SCHEMA, claims={"type": "array", "items": claim}, needs={"type": "array", "items": need}
+    )
+    return ToolOffer(name=FINISH, description=finish_words(lang, rows=rows), input_schema=schema)
+
+
+def _with(schema: Mapping[str, Any], **properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {**schema, "properties": {**schema["properties"], **properties}}
 
 
 def read_finish(arguments: Mapping[str, Any], questions: Sequence[str]) -> Finish:

@@ -34,7 +34,7 @@ from agents.prompts_loop import (
 )
 from agents.results import WorkResult
 from agents.tools.contract import ToolCall, ToolError, ToolOk
-from agents.workers.model_claims import model_failure, queries_of
+from agents.workers.model_claims import model_failure, queries_of, unsearched
 from agents.workers.model_loop.calls import Proposal, key_of, perform, proposals_of
 from agents.workers.model_loop.conversation import Composed
 from agents.workers.model_loop.finish import FINISH, Finish, read_finish
@@ -104,7 +104,7 @@ async def _look_up(session: Session) -> None:
         session.taken.add(key_of(call, session.offered.tools, result.source_version))
         session.add_round(query, BY_CODE, shown.found, shown.new)
         session.progress = replace(session.progress, news=session.progress.news + len(shown.new))
-    session.unsearched = session.questions[len(session.searched) :]
+    session.unsearched = unsearched(session.questions, len(queries), len(session.searched))
 
 
 async def _step(session: Session) -> Finish | None:
@@ -195,11 +195,13 @@ def _after(
         session.progress = replace(session.progress, unusable=0)
         return None
     session.progress = unusable(session.progress)
-    return (
-        _ended(session, "the model never called `finish` as it asks for")
-        if beyond_repair(session.progress)
-        else None
-    )
+    return _ended(session, _why_not_finished(finish)) if beyond_repair(session.progress) else None
+
+
+def _why_not_finished(finish: Finish | None) -> str:
+    if finish is None:
+        return "the model never called `finish`"
+    return f"`finish` was not accepted: {'; '.join(finish.problems)}"
 
 
 async def _act(

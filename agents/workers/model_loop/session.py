@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from agents.broker import Broker
 from agents.context.working_state import WorkingState
@@ -16,13 +16,15 @@ from agents.prompts import Excerpt
 from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, told_words
 from agents.results import LoopNote, LoopNoteKind, OpenReason, SearchRound, WorkResult
 from agents.tools.loops import ActionKey
-from agents.workers.model_claims import MAX_WORK_TOKENS, Answer, Piece, excerpt_keys, questions_of
+from agents.workers.model_citations import key_by_words, named_keys
+from agents.workers.model_claims import MAX_WORK_TOKENS, Answer, Piece, questions_of
 from agents.workers.model_loop.calls import Offered, offered_by
 from agents.workers.model_loop.conversation import Composed, Conversation, request_budget
 from agents.workers.model_loop.finish import Finish, finish_offer
 from agents.workers.model_loop.progress import Progress
 from agents.workers.model_loop.rereading import read_again
 from agents.workers.model_loop.shelf import Shelf
+from agents.workers.model_tables import table_asked
 from agents.workers.ports import WorkOrder
 from masks.domains import DomainRegistry
 
@@ -109,12 +111,17 @@ class Session:
         return ModelRequest(
             purpose="work",
             messages=composed.messages,
-            tools=(*tools, finish_offer(self.order.lang)),
+            tools=(*tools, finish_offer(self.order.lang, len(self.questions), rows=self._finds_rows)),
             calls_only=True,
             max_output_tokens=MAX_WORK_TOKENS,
             prompt_version=LOOP_PROMPT_VERSION,
             dropped=composed.dropped,
         )
+
+    @property
+    def _finds_rows(self) -> bool:
+        asked = table_asked(self.order)
+        return asked is not None and not asked.rows
 
     def smaller(self, composed: Composed) -> bool:
         """Halve what is sent after the model said that it is too much; false when it can't get smaller."""
@@ -128,10 +135,22 @@ class Session:
             return "limit_reached"
         return "not_answerable" if self.shelf.pieces else "not_found"
 
+    def _resolved(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a claim with the numbers of the excerpts that it cites: found by its words where it names none."""
+        pieces = self.shelf.pieces
+        if named_keys(entry["excerpts"]) & pieces.keys():
+            return entry
+        excerpts = {key: piece.excerpt for key, piece in pieces.items()}
+        key = key_by_words(entry["excerpts"], str(entry["statement"]), excerpts)
+        if key is None:
+            return entry
+        self.note("cited_by_words", f"{key}: {entry['statement']}")
+        return {**entry, "excerpts": [key]}
+
     async def _citable(self, finish: Finish) -> list[Piece]:
         """Return the pieces that claims may cite: what the model saw, read again where it went out of sight."""
         pieces = self.shelf.pieces
-        keys = frozenset[str]().union(*(excerpt_keys(entry["excerpts"]) for entry in finish.claims))
+        keys = frozenset[str]().union(*(named_keys(entry["excerpts"]) for entry in finish.claims))
         cited = {key: piece for key, piece in pieces.items() if key in keys}
         evicted = self.conversation.evicted(list(cited.values()))
         unseen = [key for key, piece in cited.items() if any(one.id in evicted for one in piece.evidence)]
@@ -151,6 +170,7 @@ class Session:
 
     async def result(self, finish: Finish) -> WorkResult:
         """Turn a `finish` into the result: citations are attached here, and only to excerpts that are as shown."""
+        finish = replace(finish, claims=tuple(map(self._resolved, finish.claims)))
         pieces = await self._citable(finish)
         answer = Answer(order=self.order, registry=self.registry, questions=self.questions, pieces=pieces)
         for entry in finish.claims:

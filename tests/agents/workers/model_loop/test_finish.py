@@ -1,5 +1,6 @@
 """What `finish` takes and what it names."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -62,7 +63,38 @@ def test_the_only_question_needs_no_number_and_an_order_without_questions_a_clai
 def test_the_offer_holds_the_schema_in_both_languages() -> None:
     for lang in ("en", "zh"):
         offer = finish_offer(lang)
-        assert (offer.name, offer.input_schema) == ("finish", FINISH_SCHEMA)
+        assert (offer.name, offer.input_schema["required"]) == ("finish", FINISH_SCHEMA["required"])
         assert all(f"`{name}`" in offer.description for name in FINISH_SCHEMA["properties"])
     assert finish_words("en") != finish_words("zh")
     assert schema_problems(WHOLE, FINISH_SCHEMA) == ()
+
+
+CITED: Mapping[str, Any] = {"statement": "S", "excerpts": ["E1"], "question": 1}
+
+
+@pytest.mark.parametrize(
+    ("claim", "fits"),
+    [
+        (CITED, True),
+        ({**CITED, "question": 2}, True),
+        ({**CITED, "question": None}, True),
+        ({**CITED, "question": 3}, False),
+        ({**CITED, "question": 0}, False),
+        ({**CITED, "excerpts": []}, True),
+        ({**CITED, "excerpts": ["notes.md:11"]}, False),
+    ],
+)
+def test_what_is_offered_is_narrower_than_what_is_read(claim: Mapping[str, Any], fits: bool) -> None:
+    offered = finish_offer("en", 2).input_schema
+    given = {"claims": [claim], "complete": False, "open_questions": []}
+    assert (not schema_problems(given, offered)) == fits
+    assert schema_problems(given, FINISH_SCHEMA) == ()
+
+
+def test_without_questions_a_claim_answers_none_and_with_rows_it_names_its_own() -> None:
+    plain, rows = finish_offer("en").input_schema, finish_offer("en", 2, rows=True).input_schema
+    given = {"claims": [{**CITED, "question": None}], "complete": False, "open_questions": []}
+    assert not schema_problems(given, plain)
+    assert schema_problems({**given, "claims": [CITED]}, plain)
+    assert schema_problems(given, rows)
+    assert not schema_problems({**given, "claims": [{**CITED, "row": "Index"}]}, rows)

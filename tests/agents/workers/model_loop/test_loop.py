@@ -71,7 +71,7 @@ async def test_a_finish_is_cited_by_code_from_what_code_looked_up(folder: Path) 
     assert len(broker.requests) == 1
     request = broker.requests[0]
     assert [offer.name for offer in request.tools] == ["search_notes", "read_note", "finish"]
-    assert (request.purpose, request.prompt_version) == ("work", "loop/2")
+    assert (request.purpose, request.prompt_version) == ("work", "loop/3")
     assert request.max_output_tokens == 4_000
 
 
