@@ -15,10 +15,11 @@ from graphs.plan import NodeId
 from masks.domains import DomainId
 from orchestrator.core.ids import RunId
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
-from orchestrator.shell.plan_templates import apply_template, similar_template, template_of
+from orchestrator.shell.plan_templates import similar_template, template_of
 from orchestrator.shell.runs import load
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.sqlite_store import SqliteStore
+from orchestrator.shell.template_applying import apply_template
 from orchestrator.shell.wiring import Workshop
 from tests.interfaces.cli.harness import Called, call
 from tests.interfaces.cli.shops import HashedEmbedder, write_notes
@@ -93,7 +94,7 @@ def test_a_template_holds_what_the_user_changed_as_edits(home: Home) -> None:
     (edit,) = template.edits
     assert isinstance(edit, UpdateNode)
     assert edit.title == "Cost sheet"
-    assert [(m.agent, m.domain, m.old, m.new) for m in template.masks] == [
+    assert [(m.agent.id, m.domain, m.old, m.new) for m in template.masks] == [
         ("A1", DomainId("life.sport"), 0, 50)
     ]
 
@@ -130,10 +131,13 @@ def test_it_is_taken_over_where_it_fits_and_the_rest_is_listed(home: Home) -> No
     state = load(home.shop.store, RunId(newest))
     proposal = proposal_of(state)
     assert (state.status, proposal.revision) == ("reviewing", 2)
-    agent = proposal.roster.agents[0]
-    assert agent.mask.value(DomainId("life.sport")) == 50
     assert proposal.plan.subtasks[-1].title == "Cost sheet"
     assert proposal.goal.text == NEXT
+    before = proposal_of(load(home.shop.store, RunId(home.run))).roster.agents[0]
+    agent = proposal.roster.agents[0]
+    assert (agent.id, agent.responsibility != before.responsibility) == (before.id, True), "another agent"
+    assert agent.mask.value(DomainId("life.sport")) == 0
+    assert "does not fit this goal:\n  A1 life.sport 0.00 -> 0.50\n" in called.err
 
 
 def test_an_edit_of_what_the_new_plan_says_otherwise_does_not_fit(home: Home) -> None:
@@ -180,12 +184,12 @@ def test_why_a_run_gives_no_template_is_said(home: Home) -> None:
 
     assert "it was never approved; accepted:" in refusal()
     home.deliver()
-    assert "no sub-task, criterion or mask value of its draft was changed" in refusal()
-    assert "其草稿的子任务、验收条件与蒙版值均未改动" in refusal("--lang", "zh")
+    assert "no sub-task, assignment, criterion or mask value of its draft was changed" in refusal()
+    assert "其草稿的子任务、分配、验收条件与蒙版值均未改动" in refusal("--lang", "zh")
 
 
 def test_one_change_is_one_change(home: Home) -> None:
     assert home.call("masks", "set", home.run, "A1", "life.sport", "0.5").code == 0
     home.deliver()
-    called = home.call("plan", NEXT, "--sources", home.notes, "--template", home.run)
+    called = home.call("plan", GOAL, "--sources", home.notes, "--template", home.run)
     assert f"taken over from {home.run}: 1 change; revision 1" in called.err

@@ -19,11 +19,11 @@ from orchestrator.shell.editing.changes import changes_between
 from orchestrator.shell.plan_templates import (
     NoTemplate,
     PlanTemplate,
-    apply_template,
     similar_template,
     template_of,
     why_no_template,
 )
+from orchestrator.shell.template_applying import apply_template
 
 LONGEST_GOAL: int = 200
 """Characters of a goal that a command repeats; of a longer one it says GOAL."""
@@ -52,9 +52,9 @@ _WHY_NONE: Final[Mapping[NoTemplate, Mapping[Lang, str]]] = {
     "not_approved": {"en": "it was never approved", "zh": "它从未获得批准"},
     "not_delivered": {"en": "it has delivered nothing", "zh": "它没有交付任何内容"},
     "as_drafted": {
-        "en": "no sub-task, criterion or mask value of its draft was changed (tools and models of agents are not "
-        "taken over)",
-        "zh": "其草稿的子任务、验收条件与蒙版值均未改动（agent 的工具与模型不会被沿用）",
+        "en": "no sub-task, assignment, criterion or mask value of its draft was changed (tools and models of "
+        "agents are not taken over)",
+        "zh": "其草稿的子任务、分配、验收条件与蒙版值均未改动（agent 的工具与模型不会被沿用）",
     },
 }
 
