@@ -24,10 +24,11 @@ def carried_over(state: RunState, proposal: Proposal, index: PlanIndex, name: No
     """Return how `name` starts under the amended `proposal`, whose plan is `index`.
 
     In a new generation, with no repairs charged. Its last accepted output stays, so that equal inputs make it accepted
-    again without running. Where it was accepted and the amendment changes nothing about it, the repairs that led there
-    stay too: a valid sub-task never runs again (semantics 6).
+    again without running; also of one that an earlier amendment took out and this one brings back, whose calls must not
+    have the keys of the first time. Where it was accepted and the amendment changes nothing about it, the repairs that
+    led there stay too: a valid sub-task never runs again (semantics 6).
     """
-    before = state.nodes.get(name)
+    before = state.nodes.get(name) or state.dropped.get(name)
     waiting = len(index.predecessors(name))
     if before is None:
         return Carried(node=NodeState(id=name, waiting=waiting))

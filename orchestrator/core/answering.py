@@ -35,7 +35,7 @@ def carry_out(state: RunState, node: NodeState, answer: Answer) -> Command:
             fix = ChangeAgent(node=node.id, old=state.assigned[node.id], new=AgentId(answer.agent))
         case "accept":
             return AcceptAsIs(node=node.id, generation=node.generation, request=node.answered)
-        case "approve" | "refuse" | "happened" | "repeat":
+        case "approve" | "refuse" | "happened" | "repeat" | "nothing":
             return _go_on(node)
         case "abandon":
             return SkipNodes(nodes=given_up_with(state, node.id), reason="abandoned", detail=answer.guidance)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from agents.tools.contract import HeldCall, SideEffectClass
+from agents.tools.contract import EarlierCall, HeldCall, SideEffectClass
 from graphs.plan import NodeId
 from orchestrator.core.ids import ArtefactId, RequestId, RunId
 
@@ -68,11 +68,28 @@ class CommittedCall:
     """Whether it certainly did nothing."""
     approved: bool = False
     """Whether it was committed on a person's word."""
+    happened: bool = False
+    """Whether a person said that it happened, of a sub-task that is in the plan no more: there is no result then."""
 
     @property
     def unsettled(self) -> bool:
         """Whether nobody knows what came of it."""
-        return self.result is None and not self.failed
+        return self.result is None and not self.failed and not self.happened
+
+    @property
+    def place(self) -> tuple[int, int, str, int]:
+        """Where its sub-task made it; the order of a sub-task's calls."""
+        return self.generation, self.attempt, self.step, self.index
+
+
+def earlier_call(call: CommittedCall) -> EarlierCall:
+    """Return `call` as the person is told of it who decides on another call of the tool."""
+    outcome: Literal["made", "failed", "unknown"] = "made"
+    if call.failed:
+        outcome = "failed"
+    elif call.unsettled:
+        outcome = "unknown"
+    return EarlierCall(arguments=call.arguments, outcome=outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

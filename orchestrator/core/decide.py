@@ -39,6 +39,7 @@ from orchestrator.core.commands import (
     StartAttempt,
     SuspendRun,
 )
+from orchestrator.core.dropped import about_dropped
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -97,6 +98,10 @@ def decide(state: RunState, event: Event) -> tuple[Command, ...]:
         return ()
     if state.cancelling:
         return tuple(_for_cancellation(state, event))
+    if len(state.dropped):
+        first = _before_all(state, event)
+        if first is not None:
+            return first
     commands = list(_for_nodes(state, _concerned(state, event)))
     if isinstance(event.body, Backtracked):
         commands = [*_cancellations(state, event.body.plan.invalidated), *commands]
@@ -112,6 +117,9 @@ def recover(state: RunState) -> tuple[Command, ...]:
     if state.cancelling:
         # What the last process left under way is ended first; the end of the last one ends the run.
         return (CancelAll(),) if state.counts.active else (EndCancelled(),)
+    first = about_dropped(state)
+    if first is not None:
+        return first
     commands = list(_for_nodes(state, _plan(state).order, restart=True))
     return tuple(commands) or tuple(_for_run(state))
 
@@ -129,6 +137,9 @@ def still_open(state: RunState, command: Command) -> Command | None:
         return command
     if state.cancelling:
         return command if isinstance(command, CancelAll | EndCancelled) else None
+    if isinstance(command, AskPerson | ReopenReview) and _repaired_node(command) in state.dropped:
+        # Nothing else goes on until that is said, not even where the late result came meanwhile.
+        return command
     match command:
         case StartAttempt(node=node, resumed=resumed):
             return _same_attempt(next_for_node(state, node, restart=resumed), command)
@@ -233,6 +244,10 @@ def _for_nodes(state: RunState, names: Iterable[NodeId], *, restart: bool = Fals
 
 def _for_run(state: RunState) -> Iterator[Command]:
     """What the run as a whole waits for, when no node has a command of its own."""
+    first = about_dropped(state)
+    if first is not None:
+        yield from first
+        return
     counts = state.counts
     if counts.active or counts.ready or counts.blocked:
         return
@@ -240,6 +255,15 @@ def _for_run(state: RunState) -> Iterator[Command]:
         yield Deliver()
     elif counts.suspended and state.status != "suspended":
         yield SuspendRun()
+
+
+def _before_all(state: RunState, event: Event) -> tuple[Command, ...] | None:
+    """What comes before the amended plan: whether the calls happened that sub-tasks made which it has no more."""
+    first = about_dropped(state)
+    if first is not None:
+        return first if isinstance(event.body, RequestOpened | RequestAnswered) else ()
+    asked = isinstance(event.body, RequestAnswered) and event.body.node in state.dropped
+    return recover(state) if asked else None
 
 
 def _for_cancellation(state: RunState, event: Event) -> Iterator[Command]:
@@ -268,6 +292,9 @@ def _was_under_way(state: RunState, body: AttemptCancelled) -> bool:
 
 
 def _same_attempt(fresh: Command | None, command: StartAttempt) -> Command | None:
+    """The same attempt, or the output that is at hand now that what came of the sub-task's calls is known."""
+    if isinstance(fresh, ReuseOutput) and fresh.generation == command.generation:
+        return fresh
     if not isinstance(fresh, StartAttempt):
         return None
     named = (command.generation, command.attempt, command.resumed)
@@ -301,9 +328,14 @@ def _repaired_node(command: Repairing) -> NodeId:
 
 
 def _dispatch(state: RunState, node: NodeState) -> Command:
-    """An attempt, unless its output is at hand already or the contract allows the sub-task no further one."""
+    """An attempt, unless its output is at hand already or the contract allows the sub-task no further one.
+
+    While nobody knows what came of a call of the sub-task, its output at hand says nothing of that: an attempt finds
+    out.
+    """
     key = input_key(state, node.id)
-    if node.accepted is not None and node.accepted.input_key == key:
+    open_calls = any(call.unsettled for call in node.committed.values())
+    if node.accepted is not None and node.accepted.input_key == key and not open_calls:
         return ReuseOutput(node=node.id, generation=node.generation, input_key=key)
     if attempts_exhausted(state, node):
         return give_back(state, node, "attempts_exhausted")

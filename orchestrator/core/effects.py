@@ -46,11 +46,14 @@ class EffectCall:
 def effects_of(state: RunState) -> tuple[EffectCall, ...]:
     """Return the calls of a run with an effect, by sub-task; within one the begun ones in order, then the others.
 
+    Those of sub-tasks that an amendment took out of the plan are among them, under the name that these had.
+
     A call that was refused first and made later counts as what it came to in the end.
     """
     found: list[EffectCall] = []
-    for name in sorted(state.nodes.keys(), key=natural_key):
-        begun = sorted(state.node(name).committed.values(), key=_place)
+    everything = {**dict(state.dropped.items()), **dict(state.nodes.items())}
+    for name in sorted(everything, key=natural_key):
+        begun = sorted(everything[name].committed.values(), key=lambda call: call.place)
         found += [_begun(name, call) for call in begun]
         known = {call.arguments_digest for call in begun}
         held = {
@@ -97,7 +100,3 @@ def _not_begun(name: NodeId, call: HeldCall, outcome: EffectOutcome) -> EffectCa
         arguments=call.arguments,
         outcome=outcome,
     )
-
-
-def _place(call: CommittedCall) -> tuple[int, int, str, int]:
-    return call.generation, call.attempt, call.step, call.index

@@ -14,6 +14,7 @@ from graphs.plan import NodeId
 from orchestrator.core.approvals import CallWord, CommittedCall, RefusedCall
 from orchestrator.core.blockage import BlockageClass
 from orchestrator.core.changing import changed
+from orchestrator.core.dropped import answered_about, asked_about, returned_late
 from orchestrator.core.events import (
     AttemptCancelled,
     AttemptFailed,
@@ -92,7 +93,7 @@ def called(state: RunState, body: CallReturned) -> RunState:
     if body.usage is not None:
         state = changed(state, spent=state.spent.plus(body.usage))
     if node is None:
-        return state
+        return returned_late(state, body)
     done = node.committed.get(body.key) if body.key else None
     if done is not None:
         after = changed(done, result=body.result, failed=not body.ok)
@@ -265,6 +266,8 @@ def skipped(state: RunState, body: NodesSkipped) -> RunState:
 def asked(state: RunState, body: RequestOpened) -> RunState:
     """Suspend a sub-task until a person answered."""
     request = body.request
+    if request.node in state.dropped:
+        return asked_about(state, request)
     node = state.nodes.get(request.node)
     stopped = node is not None and node.ready and node.attempts > 0
     if node is None or not (node.status == "blocked" or stopped) or request.id in state.requests:
@@ -292,10 +295,12 @@ def answered(state: RunState, body: RequestAnswered) -> RunState:
     request = state.requests.get(body.request)
     if request is None or request.node != body.node:
         raise BrokenLog(f"run {state.run!r}: answer to {body.request!r}, which is not open for {body.node!r}")
-    node = state.node(body.node)
     status = state.status
     if status == "suspended":
         status = "paused" if state.paused else "running"
+    if body.node in state.dropped:
+        return answered_about(changed(state, status=status), request, body)
+    node = state.node(body.node)
     refusals = state.refused
     if request.call is not None and body.answer.choice == "refuse":
         refusals = (*refusals, RefusedCall(node=node.id, call=request.call))

@@ -27,6 +27,7 @@ ChoiceId = Literal[
     "refuse",
     "happened",
     "repeat",
+    "nothing",
     "abandon",
     "review",
 ]
@@ -40,11 +41,12 @@ ChoiceId = Literal[
 - `refuse`: do not; the agent is told, with the guidance, and goes on without it.
 - `happened`: the call whose outcome nobody knows did happen.
 - `repeat`: it did not, and is to be made.
+- `nothing`: it did not, and is not to be made: its sub-task is in the plan no more.
 - `abandon`: go on without this sub-task and what needs it.
 - `review`: back to the review with the plan.
 """
 
-CALL_CHOICES: Final[tuple[ChoiceId, ...]] = ("approve", "refuse", "happened", "repeat")
+CALL_CHOICES: Final[tuple[ChoiceId, ...]] = ("approve", "refuse", "happened", "repeat", "nothing")
 """Answers about one call: the attempt that it belongs to is gone on with."""
 
 
@@ -199,6 +201,7 @@ CHOICES: Mapping[ChoiceId, Mapping[Lang, str]] = {
     "refuse": {"en": "do not make it; the agent goes on without", "zh": "不执行；agent 在没有它的情况下继续"},
     "happened": {"en": "it happened: go on", "zh": "已生效：继续"},
     "repeat": {"en": "it did not happen: make it now", "zh": "未生效：现在执行"},
+    "nothing": {"en": "it did not happen: go on without it", "zh": "未生效：不再执行，继续"},
     "abandon": {"en": "go on without it and what needs it", "zh": "放弃此子任务及依赖它的部分"},
     "review": {"en": "go back to the review of the plan", "zh": "退回方案审核"},
 }
@@ -213,6 +216,7 @@ ANSWER_VALUES: Mapping[ChoiceId, tuple[str, ...]] = {
     "refuse": ("guidance",),
     "happened": (),
     "repeat": (),
+    "nothing": (),
     "abandon": ("guidance",),
     "review": (),
 }

@@ -8,6 +8,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 from graphs.plan import NodeId, index_plan
 from orchestrator.core.amendment import carried_over
+from orchestrator.core.dropped import dropped_by
 from orchestrator.core.events import (
     Body,
     CancelRequested,
@@ -78,6 +79,7 @@ def approved(state: RunState, body: ProposalApproved) -> RunState:
         superseded=None,
         index=index,
         nodes=nodes,
+        dropped=dropped_by(state, index),
         agents=agents,
         assigned=assigned,
         counts=Counts(ready=len(index.entries)),

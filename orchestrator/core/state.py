@@ -190,6 +190,9 @@ class RunState:
     """Of the approved plan."""
     epoch: int = 0
     nodes: HashTrieMap[NodeId, NodeState] = field(default_factory=HashTrieMap)
+    dropped: HashTrieMap[NodeId, NodeState] = field(default_factory=HashTrieMap)
+    """What was begun and is in the plan no more, by the name it had when an amendment took it out: its generation, its
+    last output and its calls with an effect. What those did to the world stays a fact of the run."""
     agents: HashTrieMap[AgentId, AgentSpec] = field(default_factory=HashTrieMap)
     """The approved roster and the successors that repairs made."""
     assigned: HashTrieMap[NodeId, AgentId] = field(default_factory=HashTrieMap)

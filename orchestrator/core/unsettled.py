@@ -12,11 +12,14 @@ SHOWN_ARGUMENTS = 200
 
 
 def unsettled(state: RunState) -> tuple[CommittedCall, ...]:
-    """Return the calls that were committed and never heard of again, by sub-task and place; costs all nodes."""
+    """Return the calls that were committed and never heard of again, by sub-task and place; costs all nodes.
+
+    Those of sub-tasks that an amendment took out of the plan are among them.
+    """
     return tuple(
         call
-        for name in sorted(state.nodes.keys())
-        for call in sorted(state.node(name).committed.values(), key=_place)
+        for name, node in sorted((*state.dropped.items(), *state.nodes.items()), key=lambda one: one[0])
+        for call in sorted(node.committed.values(), key=lambda call: call.place)
         if call.unsettled
     )
 
@@ -36,7 +39,3 @@ def end_gaps(state: RunState) -> tuple[str, ...]:
 def _subject(call: CommittedCall) -> str:
     text = canonical_json(dict(call.arguments))
     return f"{call.tool} {text if len(text) <= SHOWN_ARGUMENTS else text[:SHOWN_ARGUMENTS] + '…'}"
-
-
-def _place(call: CommittedCall) -> tuple[int, int, str, int]:
-    return call.generation, call.attempt, call.step, call.index

@@ -279,9 +279,9 @@ HELP: Final[Mapping[str, CommandHelp]] = {
             "request": ("the request, as `maskgrad show RUN` lists it", "请求标识，见 `maskgrad show RUN`"),
             "choice": (
                 "one of the choices of the request: retry, set_mask, reassign, accept, abandon or review; of a call "
-                "that changes something: approve, refuse, happened or repeat",
+                "that changes something: approve, refuse, happened, repeat or nothing",
                 "该请求的选项之一：retry、set_mask、reassign、accept、abandon 或 review；"
-                "会产生改动的调用则为 approve、refuse、happened 或 repeat",
+                "会产生改动的调用则为 approve、refuse、happened、repeat 或 nothing",
             ),
             "guidance": (
                 "what the agent is told in addition (retry), or why (refuse, abandon)",

@@ -283,7 +283,7 @@ def answer_commands(request: Request, choice: ChoiceId) -> tuple[str, ...]:
             )
         case "retry" | "refuse":
             return (f"{head} [--guidance TEXT]",)
-        case "accept" | "approve" | "happened" | "repeat" | "abandon" | "review":
+        case "accept" | "approve" | "happened" | "repeat" | "nothing" | "abandon" | "review":
             return (head,)
         case _:
             assert_never(choice)
