@@ -108,7 +108,8 @@ HeldReason = Literal["approval_needed", "refused_again", "outcome_unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierCall:
-    """A call of the same tool that the sub-task made before, in whatever attempt or generation."""
+    """A call of the same tool that was made before: by the sub-task, in whatever attempt or generation, or by one that
+    the plan had before it was amended."""
 
     arguments: Mapping[str, Any]
     outcome: Literal["made", "failed", "unknown"]
@@ -136,6 +137,7 @@ class HeldCall:
     preview: str = ""
     """What it would change, e.g. a diff; for people."""
     earlier: tuple[EarlierCall, ...] = ()
-    """What this sub-task did with the tool before, oldest first: a second letter is another decision than the first."""
+    """What sub-tasks that the plan has no more did with the tool before, then what this one did, oldest first: a second
+    letter is another decision than the first."""
     origin: Origin = "computed"
     taint: Taint = "trusted"

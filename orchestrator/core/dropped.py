@@ -53,6 +53,15 @@ def dropped_by(state: RunState, index: PlanIndex) -> HashTrieMap[NodeId, NodeSta
     return kept
 
 
+def dropped_calls(state: RunState) -> tuple[CommittedCall, ...]:
+    """Return the calls with an effect of all that is in the plan no more, by sub-task and place."""
+    return tuple(
+        call
+        for name in sorted(state.dropped.keys(), key=natural_key)
+        for call in sorted(state.dropped[name].committed.values(), key=lambda call: call.place)
+    )
+
+
 def about_dropped(state: RunState) -> tuple[Command, ...] | None:
     """Return what comes before anything of the plan is begun, none while a person is asked; `None` if nothing does.
 

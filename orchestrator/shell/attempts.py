@@ -25,6 +25,7 @@ from agents.tools.ports import Tool
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
 from graphs.contract import Lang
 from orchestrator.core.blockage import Failure
+from orchestrator.core.dropped import dropped_calls
 from orchestrator.core.events import (
     AttemptFailed,
     AttemptHeld,
@@ -267,6 +268,7 @@ class AttemptRunner:
             now=self._clock.now,
             words=node.words,
             committed=node.committed,
+            dropped=dropped_calls(job.state),
         )
 
     def _broker(

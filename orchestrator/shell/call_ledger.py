@@ -52,6 +52,8 @@ class CallLedger:
     """Persons' words on calls of the sub-task, by digest of tool and arguments; those of this attempt's calls used."""
     committed: HashTrieMap[str, CommittedCall] = field(default_factory=HashTrieMap)
     """Calls with an effect that were committed for the sub-task, by idempotency key; those of this attempt too."""
+    dropped: tuple[CommittedCall, ...] = ()
+    """Calls with an effect of sub-tasks that an amendment took out of the plan, oldest first: for whoever decides."""
     settled: dict[str, ToolResult] = field(default_factory=dict)
     """What turned out, at the beginning of this attempt, of its calls that a crash had left open; by `call_key`."""
     is_settled: bool = False

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from agents.broker import BudgetExhausted, CallHeld
 from agents.tools.contract import (
-    EarlierCall,
     HeldCall,
     HeldReason,
     ToolCall,
@@ -25,7 +24,15 @@ from agents.tools.contract import (
 from agents.tools.gate import Ask
 from agents.tools.ports import EffectTool, NotPerformed
 from graphs.contract import Lang
-from orchestrator.core.approvals import CallWord, CommittedCall, Standing, Word, idempotency_key, standing
+from orchestrator.core.approvals import (
+    CallWord,
+    CommittedCall,
+    Standing,
+    Word,
+    earlier_call,
+    idempotency_key,
+    standing,
+)
 from orchestrator.core.events import CallCommitted
 from orchestrator.core.ids import RequestId
 from orchestrator.shell.call_ledger import CallLedger
@@ -286,7 +293,7 @@ class _Place:
             tier=asked.tier if asked is not None else self.tool.spec.side_effect,
             reasons=asked.reasons if asked is not None else (),
             preview=preview,
-            earlier=tuple(map(_earlier, self._before())),
+            earlier=tuple(map(earlier_call, self._before())),
             origin=self.call.origin,
             taint=self.call.taint,
         )
@@ -308,19 +315,10 @@ class _Place:
         return self.calls.stands(self.call.tool, self.digest, wanted)
 
     def _before(self) -> list[CommittedCall]:
-        """The other calls of the tool that the sub-task committed, oldest first."""
-        known = self.calls.ledger.committed.values()
-        others = [one for one in known if one.tool == self.call.tool and one.key != self.idem]
-        return sorted(others, key=lambda one: (one.generation, one.attempt, one.step, one.index))
+        """The calls of the tool by sub-tasks that the plan has no more, then the others of this one, oldest first."""
+        mine = sorted(self.calls.ledger.committed.values(), key=lambda one: one.place)
+        known = (*self.calls.ledger.dropped, *mine)
+        return [one for one in known if one.tool == self.call.tool and one.key != self.idem]
 
     def _word(self) -> CallWord | None:
         return self.calls.ledger.words.get(self.digest)
-
-
-def _earlier(before: CommittedCall) -> EarlierCall:
-    outcome: Literal["made", "failed", "unknown"] = "made"
-    if before.failed:
-        outcome = "failed"
-    elif before.unsettled:
-        outcome = "unknown"
-    return EarlierCall(arguments=before.arguments, outcome=outcome)

@@ -130,6 +130,17 @@ async def test_a_person_says_what_came_of_it_before_the_amended_plan_goes_on(ame
     assert [(call.node, call.tool, call.outcome) for call in effects_of(done)] == [("a", "send", "made")]
 
 
+async def test_who_decides_on_the_same_letter_of_another_name_is_shown_the_first(amended: Amended) -> None:
+    amended.writes = ("x",)
+    await amended.go()
+    amended.says("happened")
+    (request,) = (await amended.go()).requests.values()
+    assert request.call is not None
+    assert (request.node, request.reason) == ("x", "approval_needed")
+    assert [(each.arguments, each.outcome) for each in request.call.earlier] == [(BOB.arguments, "made")]
+    assert amended.letters == ["bob"]
+
+
 @pytest.mark.parametrize(
     ("choice", "outcome", "status", "gaps"),
     [("nothing", "nothing", "completed", ()), ("abandon", "unknown", "partial", (UNKNOWN,))],
