@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
-from agents.tools.contract import HeldCall, HeldReason
+from agents.tools.contract import HeldCall, HeldReason, SideEffectClass
 from graphs.contract import MAX_REPAIR_DEPTH
 from graphs.plan import NodeId
 from graphs.scopes import invalidated
@@ -29,6 +29,10 @@ _OF_THE_OUTSIDE: Final[frozenset[FailureKind]] = frozenset(
 """Failures whose cause can be gone at the next attempt, whoever makes it."""
 
 
+_STANDS: Final[frozenset[SideEffectClass]] = frozenset({"write", "external"})
+"""Classes of calls whose effect stands outside of the run, on somebody's files or beyond this machine: making their
+sub-task again does not take it back. Drafts lie in a folder that is there for work that is made again."""
+
 _ABOUT_A_CALL: Final[Mapping[HeldReason, tuple[ChoiceId, ...]]] = {
     "approval_needed": ("approve", "refuse"),
     "refused_again": ("approve",),
@@ -50,8 +54,8 @@ def backtrack(
 ) -> Command:
     """Return the backtrack from `node` (to `parent`, where given), or a question to a person.
 
-    A person is asked when the region has no repair left (semantics 6: the need for a fourth suspends) and before an
-    external effect is thrown away.
+    A person is asked when the region has no repair left (semantics 6: the need for a fourth suspends) and before work
+    is thrown away that may have changed something outside of the run.
     """
     index = approved_index(state)
     scope = sorted(invalidated(index, "node", parent or node.id), key=index.rank)
@@ -155,7 +159,7 @@ def _may_differ(state: RunState, node: NodeState) -> bool:
 
 
 def has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
-    """Tell whether the outside world may have been acted on: that can't be thrown away (semantics 6).
+    """Tell whether something outside of the run may have been changed: that can't be thrown away (semantics 6).
 
     By a call that was committed, or by an attempt of a sub-task that the plan says may do so.
     """
@@ -171,4 +175,4 @@ def has_external_effect(state: RunState, scope: Iterable[NodeId]) -> bool:
 
 
 def _acted(node: NodeState) -> bool:
-    return any(call.side_effect == "external" and not call.failed for call in node.committed.values())
+    return any(call.side_effect in _STANDS and not call.failed for call in node.committed.values())

@@ -171,8 +171,8 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
         "zh": "某知识域的需求来自不受信任的文本，或并非子任务所要求",
     },
     "external_effect": {
-        "en": "the repair would throw away work that may already have acted on the outside world",
-        "zh": "修复会作废可能已对外部产生作用的工作",
+        "en": "the repair would throw away work that may already have changed your files or acted on the outside world",
+        "zh": "修复会作废可能已改动您的文件或已对外部产生作用的工作",
     },
     "source_changed": {
         "en": "a cited source was changed or deleted since it was read; restore it and retry, or plan anew",

@@ -12,9 +12,11 @@ import pytest
 from agents.evidence import ClaimId, EvidenceId
 from agents.operations import SEARCH_TOOLS
 from agents.spec import AgentId
+from agents.tools.contract import SideEffectClass
 from graphs.contract import Limits
 from graphs.plan import Plan
 from masks.bands import Thresholds
+from orchestrator.core.approvals import CommittedCall
 from orchestrator.core.backtrack import (
     BacktrackLevel,
     BacktrackPlan,
@@ -34,7 +36,9 @@ from orchestrator.core.claims import (
     RootCause,
     Verified,
 )
+from orchestrator.core.commands import AskPerson, Backtrack
 from orchestrator.core.events import BlockageClassified, NodeReused, NodesSkipped, RetryScheduled
+from orchestrator.core.going_back import backtrack
 from orchestrator.core.proposal import Candidate, Envelope, proposal_sha256
 from orchestrator.core.recovery import max_attempts, retry_delay
 from orchestrator.core.repairs import memory_key
@@ -670,6 +674,44 @@ class TestEnds:
         assert [r.reason for r in done.requests()] == ["external_effect"]
         untouched = run(work, {"a": [fails(failure("structure"))]})
         assert untouched.state.status == "completed", "b had not begun"
+
+    @pytest.mark.parametrize(
+        ("effect", "failed", "asks"),
+        [
+            ("write", False, True),
+            ("external", False, True),
+            ("draft", False, False),
+            ("read", False, False),
+            ("write", True, False),
+            ("external", True, False),
+        ],
+    )
+    def test_work_whose_calls_changed_something_outside_is_not_thrown_away_without_a_person(
+        self, effect: SideEffectClass, failed: bool, asks: bool
+    ) -> None:
+        """Semantics 6; a file of the user's that was changed stands as a letter does that was sent."""
+        state = run(CHAIN, {}).state
+        call = CommittedCall(
+            tool="change",
+            key="k",
+            side_effect=effect,
+            generation=1,
+            attempt=1,
+            step="work.1.0",
+            index=0,
+            arguments={},
+            arguments_digest="d",
+            failed=failed,
+        )
+        b = replace(state.node(n("b")), committed=state.node(n("b")).committed.insert("k", call))
+        state = replace(state, nodes=state.nodes.insert(n("b"), b))
+        fix = InjectGuard(node=n("b"), guard="once more")
+        command = backtrack(state, state.node(n("c")), fix, parent=n("b"))
+        assert isinstance(command, AskPerson if asks else Backtrack)
+        if isinstance(command, AskPerson):
+            assert command.request.reason == "external_effect"
+        chosen = backtrack(state, state.node(n("c")), fix, parent=n("b"), by="person")
+        assert isinstance(chosen, Backtrack), "a person may choose it"
 
 
 class TestAnswers:
