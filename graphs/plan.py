@@ -20,7 +20,7 @@ from pydantic import ConfigDict, JsonValue
 from graphs.contract import PortSpec
 
 if TYPE_CHECKING:
-    import networkx as nx
+    pass
 
 NodeId = NewType("NodeId", str)
 """Identifies a sub-task within one plan, for example `n3`."""
@@ -198,20 +198,6 @@ class PlanIndex:
     def exits(self) -> tuple[NodeId, ...]:
         """The nodes without successors, in topological order."""
         return tuple(node for node in self.order if not self._successors[node])
-
-    def to_networkx(self) -> "nx.DiGraph[NodeId]":
-        """Give a networkx graph: node attribute `subtask`, edge attribute `dependencies` (a tuple)."""
-        # networkx takes a fifth of a second to import, and every command imports this module.
-        import networkx as nx  # noqa: PLC0415
-
-        graph: nx.DiGraph[NodeId] = nx.DiGraph()
-        for node in self.order:
-            graph.add_node(node, subtask=self._subtasks[node])
-        for node in self.order:
-            for follower in self._successors[node]:
-                between = tuple(edge for edge in self._outgoing[node] if edge.target == follower)
-                graph.add_edge(node, follower, dependencies=between)
-        return graph
 
 
 def index_plan(plan: Plan) -> PlanIndex:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from agents.planning.domains import DomainRanker, NoteOutline
-from agents.planning.embedded import PlannedGoal, PlanOptions, plan_goal
+from agents.planning.embedded import PlannedGoal, PlanOptions
 from graphs.contract import Goal
 from masks.domains import DomainRegistry
 
@@ -24,18 +24,3 @@ class Planner(Protocol):
     ) -> PlannedGoal:
         """Return a plan without a lint error; raises as `plan_goal` does, and for nothing that a model says."""
         ...
-
-
-class EmbeddedPlanner:
-    """Plans without a model: `plan_goal` behind the port."""
-
-    async def plan(
-        self,
-        goal: Goal,
-        registry: DomainRegistry,
-        rank: DomainRanker,
-        catalogue: Sequence[NoteOutline] | None = None,
-        options: PlanOptions | None = None,
-    ) -> PlannedGoal:
-        """Return what `plan_goal` returns."""
-        return plan_goal(goal, registry, rank, catalogue, options)

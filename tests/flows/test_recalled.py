@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from agents.memory.contract import Candidate, Memory, Recalled, memory_of
-from agents.memory.ports import MemoryInProcess
 from agents.models.langchain import LangChainChat
 from agents.models.scripted import CallTools, Reply, SayJson, ScriptedChatModel
 from agents.planning.model.planner import ModelPlanner
@@ -23,6 +22,7 @@ from orchestrator.run import submit, submit_planned
 from orchestrator.shell.memory_file import MemoryUnavailable
 from orchestrator.shell.proposing import ProposalOptions
 from tests.agents.memory.entries import hostile_memory
+from tests.agents.memory.in_process import MemoryInProcess
 from tests.flows.outbox import SEND, Outbox, SendTool
 from tests.flows.stage import NoteFolder, Stage, written
 from tests.flows.test_model_runs import GOOD, QUESTION, thinking

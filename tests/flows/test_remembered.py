@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents.memory.contract import Memory
-from agents.memory.ports import MemoryInProcess
 from orchestrator.shell.memory_file import MemoryFile, MemoryUnavailable
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.wiring import open_workshop
+from tests.agents.memory.in_process import MemoryInProcess
 from tests.core.builders import n, plan, proposal
 from tests.flows.stage import EVERY, ROWS, NoteFolder, Script, Stage, passes_on, says, set_stage, written
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from agents.memory.contract import Candidate, Recalled, memory_of
-from agents.memory.ports import MemoryInProcess
 from agents.models.contract import ModelReply, ModelRequest
 from agents.models.langchain import LangChainChat
 from agents.models.ports import ChatPort, Told
@@ -30,6 +29,7 @@ from orchestrator.core.state import RunState
 from orchestrator.run import run_again, shadow
 from orchestrator.shell.plan_templates import template_of
 from orchestrator.shell.proposing import ProposalOptions
+from tests.agents.memory.in_process import MemoryInProcess
 from tests.agents.tools.tool_material import STRING, a_tool
 from tests.core.builders import n, plan, proposal
 from tests.flows.outbox import SEND, Outbox, SendTool

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from agents.memory.contract import Candidate, memory_of
-from agents.memory.ports import MemoryInProcess
 from agents.operations import OPERATIONS
 from agents.spec import AgentId, ModelPolicy
 from agents.tools.contract import ToolResult, ToolSpec
@@ -25,6 +24,7 @@ from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.user_terms import options_of
 from orchestrator.shell.wiring import Workshop
+from tests.agents.memory.in_process import MemoryInProcess
 from tests.agents.tools.tool_material import STRING, a_tool
 from tests.interfaces.cli.shops import HashedEmbedder, write_notes
 

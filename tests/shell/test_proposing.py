@@ -5,7 +5,6 @@ import pytest
 from agents.models.langchain import LangChainChat
 from agents.models.scripted import Say, SayJson, ScriptedChatModel
 from agents.planning.model.planner import ModelPlanner
-from agents.planning.ports import EmbeddedPlanner
 from graphs.contract import Goal
 from orchestrator.core.proposal import proposal_sha256
 from orchestrator.shell.editing.checks import check_proposal
@@ -13,6 +12,7 @@ from orchestrator.shell.proposing import ProposalOptions, draft_proposal, propos
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.wiring import Workshop
+from tests.agents.planning.embedded_planner import EmbeddedPlanner
 from tests.interfaces.cli.shops import HashedEmbedder, write_notes
 
 TEXT = "What does the battery system cost? How far apart must containers stand?"

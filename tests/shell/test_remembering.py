@@ -8,7 +8,6 @@ from typing import get_args, get_type_hints
 import pytest
 
 from agents.memory.contract import Candidate
-from agents.memory.ports import MemoryInProcess
 from graphs.contract import Goal, Lang
 from orchestrator.core.backtrack import Repair
 from orchestrator.core.requests import Answer
@@ -16,6 +15,7 @@ from orchestrator.core.state import RunState
 from orchestrator.shell import remembering
 from orchestrator.shell.remembering import GOAL_CHARS, lessons_of, remember_run, solution_of
 from tests.agents.memory.conformance import DAY_0, DAY_1, FakeNow
+from tests.agents.memory.in_process import MemoryInProcess
 from tests.core.builders import DATABASES, failure, plan, proposal
 from tests.core.simulation import Outcome, Simulation, fails
 

@@ -12,16 +12,14 @@ from agents.models.contract import ToolCalls, ToolOffer
 from agents.operations import SEARCH_TOOLS, tools_of
 from agents.prompts_loop import expect_words
 from agents.tools.builtin.notes import READ_NOTE, SEARCH_NOTES
-from agents.tools.contract import ToolCall, ToolResult, ToolSpec
+from agents.tools.contract import ToolCall, ToolResult
 from agents.tools.loops import ActionKey, action_key
+from agents.tools.offers import MOST_OFFERED, offer_of
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 
 EXPECT: Final = "expect"
 """The argument by which a model may state how many results it expects; it never reaches the tool."""
-
-MOST_OFFERS: Final = 12
-"""Tools that a model is offered (003 2.3), `finish` not counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +46,12 @@ Returned = ToolResult | BudgetExhausted
 
 
 def offered_by(order: WorkOrder) -> Offered:
-    """Return the tools that the model of `order` is told of, at most `MOST_OFFERS`."""
+    """Return the tools that the model of `order` is told of, at most `MOST_OFFERED`, `finish` not counted."""
     offered = order.offers
     if offered is None:
         needed = tools_of(order.subtask.operation)
-        offered = tuple(_offer(spec) for spec in (SEARCH_NOTES, READ_NOTE) if spec.name in needed)
-    offered = offered[:MOST_OFFERS]
+        offered = tuple(offer_of(spec) for spec in (SEARCH_NOTES, READ_NOTE) if spec.name in needed)
+    offered = offered[:MOST_OFFERED]
     return Offered(
         tools=tuple(_expecting(offer, order.lang) for offer in offered),
         expecting=frozenset(offer.name for offer in offered if EXPECT not in _properties(offer.input_schema)),
@@ -141,11 +139,6 @@ def _unique(wanted: str, ids: set[str]) -> str:
         number += 1
     ids.add(chosen)
     return chosen
-
-
-def _offer(spec: ToolSpec) -> ToolOffer:
-    described = f"{spec.purpose} {spec.when_to_use} {spec.when_not_to_use}"
-    return ToolOffer(name=spec.name, description=described, input_schema=spec.input_schema)
 
 
 def _expecting(offer: ToolOffer, lang: Lang) -> ToolOffer:

@@ -42,11 +42,6 @@ class Item:
         return int(self._node.start_mark.line) + 1
 
     @property
-    def is_list(self) -> bool:
-        """Whether a list stands here."""
-        return isinstance(self._node, yaml.SequenceNode)
-
-    @property
     def is_mapping(self) -> bool:
         """Whether a mapping stands here."""
         return isinstance(self._node, yaml.MappingNode)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from agents.memory.ports import LongTermMemory, MemoryInProcess
+from agents.memory.ports import LongTermMemory
 from tests.agents.memory.conformance import FakeNow, LongTermMemoryConformance
+from tests.agents.memory.in_process import MemoryInProcess
 
 
 class TestMemoryInProcess(LongTermMemoryConformance):

@@ -10,7 +10,6 @@ import pytest
 from agents.models.langchain import LangChainChat
 from agents.models.ports import ChatPort
 from agents.models.scripted import SayJson, ScriptedChatModel
-from agents.planning.ports import EmbeddedPlanner
 from agents.spec import ModelPolicy
 from orchestrator.core.events import ProposalDrafted
 from orchestrator.interfaces.cli.bodies.looking import proposal_of
@@ -20,6 +19,7 @@ from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.settings import Settings
 from orchestrator.shell.store.sqlite_store import SqliteStore
 from orchestrator.shell.wiring import Workshop
+from tests.agents.planning.embedded_planner import EmbeddedPlanner
 from tests.agents.planning.model.script import told
 from tests.interfaces.cli.harness import Called, call
 from tests.interfaces.cli.shops import HashedEmbedder, write_notes
