@@ -12,12 +12,14 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from agents.tools.contract import RepeatRule, SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.diffs import call_preview
+from agents.tools.effect_threads import EFFECT_THREADS
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
 from graphs.contract import Lang
@@ -62,7 +64,10 @@ def tool(
     `repeat` says what may be done when nobody knows what came of a call, because the process died in it or it raised:
     `safe` for what only reads, else `never`: `outcome` is asked, and where it can't tell, a person. `keyed` is a
     promise that is never assumed: called again with a key that it has seen, the function has no second effect. Taking
-    `idempotency_key` alone promises nothing. `outcome` looks up an earlier call by its arguments and key.
+    `idempotency_key` alone promises nothing. `outcome` looks up an earlier call by its arguments and key. A sync
+    function that outlives `timeout_s` goes on, for a thread can't be stopped: while it runs, `outcome` counts only
+    where it says that it happened, and the function is not called a second time with the same key. An async one that
+    hands its work on to a thread or a process of its own must have `outcome` say `None` while that runs.
 
     Raises `NoTool` for a function whose parameters have no JSON form, for `keyed` without the key, and for `safe` of
     what changes something.
@@ -127,6 +132,7 @@ class FunctionTool:
         return await self._called(arguments, None)
 
     async def _called(self, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
+        """Call the function; one with a `key` changes something."""
         try:
             given = self.model.model_validate(dict(arguments))
         except ValidationError as error:
@@ -139,13 +145,22 @@ class FunctionTool:
         values = {each: getattr(given, each) for each in type(given).model_fields}
         if self.keyed:
             values[KEY_PARAMETER] = key or ""
+        if inspect.iscoroutinefunction(self.function):
+            try:
+                return self._answered(await self.function(**values))
+            except ToolFailed as failed:
+                return _failed(failed)
+        if key is None:
+            return await asyncio.to_thread(self._answer, values)
+        return await EFFECT_THREADS.perform(key, partial(self._answer, values))
+
+    def _answer(self, values: Mapping[str, Any]) -> ToolResult:
         try:
-            if inspect.iscoroutinefunction(self.function):
-                found = await self.function(**values)
-            else:
-                found = await asyncio.to_thread(self.function, **values)
+            return self._answered(self.function(**values))
         except ToolFailed as failed:
-            return ToolError(error_type="FAILED", message=str(failed), retryable=failed.retryable)
+            return _failed(failed)
+
+    def _answered(self, found: Any) -> ToolOk:
         data = self.result.dump_python(found, mode="json")
         return ToolOk(summary=f"{self.spec.name} answered", data=data, source=f"function {self.spec.name}")
 
@@ -169,8 +184,14 @@ class EffectFunctionTool(FunctionTool):
         return await self._called(arguments, key)
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
-        """Ask the function's `outcome`; `None` without one."""
-        return None if self.outcome is None else await asyncio.to_thread(self.outcome, arguments, key)
+        """Ask the function's `outcome`; `None` without one, or where its thread may still have its effect."""
+        if self.outcome is None:
+            return None
+        return await EFFECT_THREADS.outcome(key, partial(asyncio.to_thread, self.outcome, arguments, key))
+
+
+def _failed(failed: ToolFailed) -> ToolError:
+    return ToolError(error_type="FAILED", message=str(failed), retryable=failed.retryable)
 
 
 def _types_of(function: Callable[..., Any]) -> tuple[type[BaseModel], TypeAdapter[Any], bool]:

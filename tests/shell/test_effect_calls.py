@@ -20,6 +20,7 @@ from orchestrator.core.proposal import digest_of
 from orchestrator.shell.broker import RecordingBroker
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.spending import Spending
+from tests.agents.tools.test_effect_threads import Post, effect
 from tests.core.builders import n
 from tests.flows.counting import COUNT, CountingTool
 from tests.flows.outbox import SEND, Outbox, SendTool
@@ -245,3 +246,48 @@ class TestWhatCountsAsAReadingNow:
         assert tool.calls == calls
         assert isinstance(result, ToolOk)
         assert ("made before" in result.summary) is not failed
+
+
+class GivesUp:
+    """Gives a function up when its thread runs, as a time-out does."""
+
+    def __init__(self, post: Post, repeat: Literal["never", "keyed"]) -> None:
+        self.post = post
+        self.inner = effect(post.tool(repeat))
+        self.spec = replace(self.inner.spec, input_schema=SEND.input_schema)
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        return await self.inner.call(arguments)
+
+    async def preview(self, arguments: Mapping[str, Any], lang: Lang) -> str:
+        return await self.inner.preview(arguments, lang)
+
+    async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
+        call = asyncio.ensure_future(self.inner.perform({"to": arguments["to"]}, key))
+        await asyncio.to_thread(self.post.begun.wait)
+        call.cancel()
+        raise TimeoutError
+
+    async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
+        return await self.inner.outcome_of(arguments, key)
+
+
+class TestThreads:
+    @pytest.mark.parametrize("repeat", ["never", "keyed"])
+    async def test_a_function_that_outlives_its_time_is_asked_about_and_not_begun_again(
+        self, repeat: Literal["never", "keyed"]
+    ) -> None:
+        """Its register says that nothing was sent, for it sends later."""
+        post = Post()
+        rig = rig_of(GivesUp(post, repeat))
+        # Time enough: it is the tool that gives up here.
+        rig.spending = Spending(rig.clock)
+        ledger = rig.ledger(words=word(rig))
+        try:
+            assert (await held_by(rig.broker(ledger=ledger))).why == "outcome_unknown"
+            # The attempt goes on in the same process, while the thread still runs.
+            with pytest.raises(CallHeld, match="outcome_unknown"):
+                await rig.broker(ledger=rig.ledger(committed=ledger.committed)).settle()
+            assert (post.starts, rig.events) == (1, [])
+        finally:
+            post.let.set()

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from agents.tools.builtin.files import text_of
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.diffs import diff_of
+from agents.tools.effect_threads import EFFECT_THREADS
 from agents.tools.names import Refused, shown
 from agents.tools.paths import PathGate, PathRefused, of_system, open_in
 from agents.tools.ports import NotPerformed
@@ -291,11 +292,15 @@ class WriteTool:
             return _error(
                 "INVALID_ARGUMENT", f"arguments.content holds half a character: {error}. Write it as text."
             )
-        return await asyncio.to_thread(_tried, path, lambda: self.drafts.write(path, content, key, replaces))
+        return await EFFECT_THREADS.perform(
+            key, lambda: _tried(path, lambda: self.drafts.write(path, content, key, replaces))
+        )
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
         """Tell by the records and the file's digest whether the write with `key` happened and was not undone."""
-        path = str(arguments["path"])
+        return await EFFECT_THREADS.outcome(key, lambda: self._looked_up(str(arguments["path"]), key))
+
+    async def _looked_up(self, path: str, key: str) -> ToolResult | NotPerformed | None:
         found = await asyncio.to_thread(_tried, path, lambda: self.drafts.outcome_of(self.drafts.newest(key)))
         # A folder that is not there holds no file; whatever else is in the way is not known.
         lacking = isinstance(found, ToolError) and found.error_type == "NOT_FOUND"
@@ -330,14 +335,15 @@ class UndoTool:
 
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Undo the write; a second time it finds it undone."""
-        del key
         write = str(arguments["undo"])
-        return await asyncio.to_thread(_tried, write, lambda: self._undone(write))
+        return await EFFECT_THREADS.perform(key, lambda: _tried(write, lambda: self._undone(write)))
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:
         """Tell by the record whether the write was undone; undoing it again would change nothing more."""
-        del key
-        found = await asyncio.to_thread(self.drafts.record, str(arguments["undo"]))
+        return await EFFECT_THREADS.outcome(key, lambda: self._looked_up(str(arguments["undo"])))
+
+    async def _looked_up(self, write: str) -> ToolResult | NotPerformed:
+        found = await asyncio.to_thread(self.drafts.record, write)
         return (
             _result(found, found.before) if found is not None and found.state == "undone" else NotPerformed()
         )
