@@ -15,14 +15,9 @@ from agents.spec import ModelPolicy
 from masks.bands import Thresholds
 from masks.gradient import set_leaf
 from orchestrator.core.claims import RootCause
-from orchestrator.core.comparing import (
-    COMPARISON,
-    Comparison,
-    FirstDifference,
-    NodeFacts,
-    SameStart,
-    compare_runs,
-)
+from orchestrator.core.comparing import compare_runs
+from orchestrator.core.comparison import COMPARISON, Comparison, NodeFacts, SameStart
+from orchestrator.core.decision_trail import FirstDifference
 from orchestrator.core.events import Event, RunCreated, RunEnded, SourcesRead
 from orchestrator.core.ids import ContentDigest, RunId
 from orchestrator.core.proposal import Proposal

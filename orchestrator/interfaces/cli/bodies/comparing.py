@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from graphs.plan import NodeId
 from masks.bands import format_mask_value
-from orchestrator.core.comparing import (
+from orchestrator.core.comparing import compare_runs
+from orchestrator.core.comparison import (
     COMPARISON,
     BacktrackFacts,
     Comparison,
-    Decision,
     MaskDifference,
     NodeComparison,
     NodeFacts,
     RunFacts,
     SameStart,
-    compare_runs,
 )
+from orchestrator.core.decision_trail import Decision
 from orchestrator.core.ids import RunId
 from orchestrator.core.report.wording import WORDS
 from orchestrator.interfaces.cli.bodies.summaries import NODE_WORDS, shadow_words, status_words
