@@ -32,7 +32,8 @@ from orchestrator.core.ids import RequestId
 from orchestrator.core.requests import Answer
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.problems import Lang
-from orchestrator.interfaces.cli.progress.changes import Change, Narrator
+from orchestrator.interfaces.cli.progress.change import Change
+from orchestrator.interfaces.cli.progress.changes import Narrator
 from orchestrator.interfaces.cli.progress.wording import (
     DECIDED_BY,
     FAILURES,

@@ -22,7 +22,8 @@ from orchestrator.core.events import AttemptProduced, AttemptStarted, Event
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.bodies.summaries import LISTED
 from orchestrator.interfaces.cli.problems import Lang, pick
-from orchestrator.interfaces.cli.progress.changes import Change, Narrator, Weight
+from orchestrator.interfaces.cli.progress.change import Change, Weight
+from orchestrator.interfaces.cli.progress.changes import Narrator
 from orchestrator.interfaces.cli.streams import Streams, one_line
 
 ROWS: Final = 12
