@@ -189,7 +189,7 @@ def test_after_a_crash_the_key_tells_whether_the_write_happened(
     def killed(*_: object, **__: object) -> None:
         raise Killed
 
-    owner = "agents.tools.builtin.drafts._Place" if stop == "exchange" else "agents.tools.undo.UndoJournal"
+    owner = "agents.tools.drafts_folder._Place" if stop == "exchange" else "agents.tools.undo.UndoJournal"
     with monkeypatch.context() as patched:
         patched.setattr(f"{owner}.{stop}", killed)
         with pytest.raises(Killed):
