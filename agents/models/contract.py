@@ -154,6 +154,8 @@ class Usage:
     """Requests that were sent for it: more than one where the provider refused the first form of the request."""
     estimated: bool = False
     """Whether the tokens are counted from the texts, since the provider said nothing of them; the cost is then, too."""
+    recorded: bool = False
+    """Whether a recording stood in for the model: the tokens are those of the first time, nothing is spent again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.models.contract import FinalAnswer, ModelError, ModelReply, ModelRequest, ToolCalls
+from agents.models.contract import FinalAnswer, ModelError, ModelReply, ModelRequest, ToolCalls, Usage
 from agents.models.errors import NO_FOLDER, NO_TEXT, InvalidRecording, RecordingUnavailable, why_unusable
 from agents.models.ports import ChatPort, Told
 
@@ -90,6 +90,7 @@ class RecordingChat:
 class RecordedChat:
     """Replies from a recording: to a request as when it was recorded, and to no other.
 
+    Its usage says the tokens of the first time, and that nothing is spent for them now (`Usage.recorded`).
     A request that was recorded several times gets its replies in their order, and then the last one again. Raises
     `InvalidRecording` for a line that is none, and `RecordingUnavailable` for a file that can't be read.
     """
@@ -126,13 +127,14 @@ class RecordedChat:
             return ModelReply(
                 outcome=ModelError(
                     error_type="misconfigured", message=message, retryable=False, cause="not_recorded"
-                )
+                ),
+                usage=Usage(cost_usd=0.0, recorded=True),
             )
         reply = replies[min(self._given[digest], len(replies) - 1)]
         self._given[digest] += 1
         if told is not None and isinstance(reply.outcome, FinalAnswer | ToolCalls) and reply.outcome.text:
             told(reply.outcome.text)
-        return reply
+        return replace(reply, usage=replace(reply.usage, cost_usd=0.0, recorded=True))
 
 
 def _entry(path: Path, number: int, line: str) -> tuple[str, ModelReply]:

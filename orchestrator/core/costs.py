@@ -110,12 +110,16 @@ def measured(proposal: Proposal, events: Iterable[Event]) -> Mapping[CostKey, To
     """Return what a run consumed over what the raw arithmetic says, for each key that was worked on by a model.
 
     Only sub-tasks that were accepted with a model's output count, with all their attempts: what failures cost is part
-    of what such a sub-task costs.
+    of what such a sub-task costs. One with an answer from a recording does not: that is what it took another time,
+    maybe of another version.
     """
     used: dict[NodeId, Tokens] = {}
+    replayed: set[NodeId] = set()
     by_model: set[NodeId] = set()
     for event in events:
         match event.body:
+            case CallReturned(call="model", usage=Usage(recorded=True), node=node):
+                replayed.add(node)
             case CallReturned(call="model", usage=Usage() as usage, node=node):
                 before = used.get(node, Tokens(input=0, output=0))
                 used[node] = Tokens(
@@ -128,7 +132,7 @@ def measured(proposal: Proposal, events: Iterable[Event]) -> Mapping[CostKey, To
     actual: dict[CostKey, list[Tokens]] = {}
     raw: dict[CostKey, list[Tokens]] = {}
     for subtask, agent in _thinking(proposal):
-        if subtask.id not in by_model or subtask.id not in used:
+        if subtask.id not in by_model - replayed or subtask.id not in used:
             continue
         tools = len(proposal.grants.get(agent.id, ())) if subtask.kind == "loop" else 0
         actual.setdefault(cost_key(subtask, agent), []).append(used[subtask.id])

@@ -6,7 +6,7 @@ is ever changed in place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from rpds import HashTrieMap, HashTrieSet
@@ -150,7 +150,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What model calls consumed."""
+    """What model calls consumed; those for which a recording stood in consumed nothing and are counted apart."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -162,8 +162,13 @@ class Spent:
     estimated: int = 0
     """Calls whose tokens are estimated: the provider said nothing of them."""
 
+    recorded: int = 0
+    """Calls for which a recording stood in: none of the other numbers counts them."""
+
     def plus(self, usage: Usage) -> Spent:
         """Return it with one more call."""
+        if usage.recorded:
+            return replace(self, recorded=self.recorded + 1)
         return Spent(
             calls=self.calls + 1,
             input_tokens=self.input_tokens + usage.input_tokens,
@@ -171,6 +176,7 @@ class Spent:
             cost_usd=self.cost_usd + (usage.cost_usd or 0.0),
             unpriced=self.unpriced + (usage.cost_usd is None),
             estimated=self.estimated + usage.estimated,
+            recorded=self.recorded,
         )
 
 

@@ -139,6 +139,7 @@ def line_of(run: RunId, event: Event, *, whole: bool) -> dict[str, Any]:
                     "input_tokens": body.usage.input_tokens,
                     "output_tokens": body.usage.output_tokens,
                     "estimated": body.usage.estimated,
+                    "recorded": body.usage.recorded,
                     "cost_usd": body.usage.cost_usd,
                 }
         case AttemptRejected(failure=failure) | AttemptFailed(failure=failure):

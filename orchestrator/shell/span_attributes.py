@@ -61,6 +61,7 @@ def of_ended_run(body: RunEnded, state: RunState) -> Attributes:
         "gen_ai.usage.output_tokens": spent.output_tokens,
         "maskgrad.usage.cost_usd": spent.cost_usd,
         "maskgrad.usage.unpriced_calls": spent.unpriced,
+        "maskgrad.usage.recorded_calls": spent.recorded,
     }
 
 
@@ -99,7 +100,10 @@ def of_chat(body: CallReturned, state: RunState) -> Attributes:
         "maskgrad.prompt.parts_dropped": len(body.dropped),
         "maskgrad.reply": body.summary,
     }
-    if body.usage is not None:
+    if body.usage is not None and body.usage.recorded:
+        # Its tokens are of another day: whoever sums up traces would count them again.
+        found["maskgrad.usage.recorded"] = True
+    elif body.usage is not None:
         found["gen_ai.usage.input_tokens"] = body.usage.input_tokens
         found["gen_ai.usage.output_tokens"] = body.usage.output_tokens
         found["gen_ai.usage.cache_read.input_tokens"] = body.usage.cached_input_tokens

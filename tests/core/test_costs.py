@@ -115,6 +115,8 @@ def test_what_was_used_over_what_the_arithmetic_says() -> None:
         drafted(), events(used=Usage(model="x:big", input_tokens=9_756, output_tokens=740), times=2)
     )
     assert found == {KEY: Tokens(input=2.0, output=1.0)}
+    replayed = Usage(model="x:big", input_tokens=9_756, output_tokens=740, recorded=True)
+    assert measured(drafted(), events(used=replayed)) == {}, "what it took another time"
     by_code = events(used=Usage(input_tokens=500, output_tokens=5), mode="extractive")
     assert measured(drafted(), by_code) == {}, (
         "the embedded default took over: its model calls are half a story"

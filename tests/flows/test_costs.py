@@ -11,12 +11,14 @@ import pytest
 
 from agents.models.langchain import LangChainChat
 from agents.models.prices import Price, Prices
+from agents.models.recorded import RecordedChat, RecordingChat
 from agents.models.scripted import CallTools, Reply, Say, ScriptedChatModel
 from agents.spec import ModelPolicy
 from graphs.contract import Criterion, PortSpec, TaskContract
 from orchestrator.core.ids import RunId
 from orchestrator.core.proposal import Proposal
-from orchestrator.shell.cost_book import COSTS_FILE, estimated, learn, read_costs
+from orchestrator.core.state import Spent
+from orchestrator.shell.cost_book import COSTS_FILE, CostBook, estimated, learn, read_costs
 from orchestrator.shell.settings import Settings
 from tests.core.builders import A1, DATABASES, EMBEDDED, ROSTER, agent, plan, proposal, subtask
 from tests.flows.stage import ROWS, Stage, set_stage, written
@@ -60,6 +62,32 @@ async def ran(folder: Path, *, prices: Prices, replies: Sequence[Reply] = ()) ->
     run = stage.approved(draft())
     assert (await stage.execute(run)).status == "completed"
     return stage, run
+
+
+async def test_replies_from_a_recording_are_no_spending_of_today(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    settings = Settings(home=home, lang="en")
+    model = ScriptedChatModel.in_order(CallTools(calls=(("finish", FINISHED),)))
+    paid = Prices(own={"own:big": Price(input=1000.0, output=2000.0)})
+    recording = RecordingChat(LangChainChat(model, "own:big", prices=paid), tmp_path / "answers.jsonl")
+    spent = []
+    for again in (False, True):
+        chat = RecordedChat(tmp_path / "answers.jsonl", recording.name) if again else recording
+        stage = set_stage(written(tmp_path / "notes"))
+        stage.shop.worker_for = None
+        stage.shop.chat_for = lambda _, chat=chat: chat  # type: ignore[misc]
+        run = stage.approved(draft())
+        assert (await stage.execute(run)).status == "completed"
+        spent.append(stage.state(run).spent)
+    assert (spent[0].calls, spent[0].recorded) == (1, 0)
+    assert spent[1] == Spent(recorded=1)
+    learn(settings, stage.shop.store, stage.state(run))
+    assert read_costs(settings) == CostBook()
+    for lang, line in (
+        ("en", "a recording stood in for the model (MASKGRAD_REPLAY): 1 calls; nothing was spent for them"),
+        ("zh", "由录制代替模型（MASKGRAD_REPLAY）：1 次调用，未产生费用"),
+    ):
+        assert line in call("show", run, "--lang", lang, home=home, shop=stage.shop).out
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -35,8 +35,9 @@ def estimate_lines(session: Session, state: RunState) -> list[str]:
 def spent_lines(session: Session, state: RunState) -> list[str]:
     """Return what the model calls of a run consumed, beside what they were estimated at; nothing without any call."""
     spent, lang = state.spent, session.lang
+    replayed = _replayed(spent, lang)
     if not spent.calls:
-        return []
+        return replayed
     used = _pair(spent.input_tokens, spent.output_tokens)
     if spent.estimated:
         used += pick(
@@ -51,17 +52,31 @@ def spent_lines(session: Session, state: RunState) -> list[str]:
     )
     found = _estimate(session, state)
     if not isinstance(found, CostEstimate):
-        return [line]
+        return [line, *replayed]
     expected = _pair(found.expected.input, found.expected.output)
     usd = pick(lang, "unknown cost", "费用未知") if found.expected_usd is None else _usd(found.expected_usd)
     return [
         line,
+        *replayed,
         pick(
             lang,
             f"estimated for the sub-tasks: about {found.calls} model calls, tokens in and out {expected}, {usd}",
             f"子任务的估计：约 {found.calls} 次模型调用，输入/输出词元 {expected}，{usd}",
         ),
     ]
+
+
+def _replayed(spent: Spent, lang: Lang) -> list[str]:
+    """That a recording stood in, where one did: that costs nothing, and corrects no estimate."""
+    if not spent.recorded:
+        return []
+    line = pick(
+        lang,
+        f"a recording stood in for the model (MASKGRAD_REPLAY): {spent.recorded} calls; nothing was spent for them, "
+        "and they correct no estimate",
+        f"由录制代替模型（MASKGRAD_REPLAY）：{spent.recorded} 次调用，未产生费用，也不用于校正估计",
+    )
+    return [line]
 
 
 def spent_document(session: Session, state: RunState) -> dict[str, Any]:
