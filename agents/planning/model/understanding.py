@@ -9,6 +9,7 @@ from itertools import count
 from typing import Final
 
 from agents.planning.model.asking import Usable
+from agents.planning.model.stated import is_stated
 from agents.planning.model.steps import text_of, texts_of
 from agents.planning.repairs import PlanRepair, RepairKind, repair
 from agents.retrieval.tokens import terms
@@ -21,19 +22,10 @@ STATED: Final = 0.5
 """Share of an objective's terms that stand in the goal, from which it is the goal's. Our choice: a paraphrase shares
 half of its words."""
 
-_FORCE: Final[Mapping[str, re.Pattern[str]]] = {
-    "not": re.compile(
-        r"\b(?:not|no|never|none|nor|neither|without|avoid|except|cannot|\w+n['’]t)\b|不|勿|别|未|无|没|禁|避免|除"
-        r"(?:了|外)",
-        re.IGNORECASE,
-    ),
-    "only": re.compile(r"\b(?:only|just|solely|exclusively)\b|只|仅|唯", re.IGNORECASE),
-    "must": re.compile(
-        r"\b(?:must|shall|required?|mandatory|always)\b|必须|务必|必需|一定|总是|始终", re.IGNORECASE
-    ),
-}
-"""Words that turn a condition into another one, by what they do."""
-_CLAUSE: Final = re.compile(r"[.;:!?,](?=\s|$)|[。；：！？，\n]")
+_NEGATES: Final = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|avoid|except|cannot|\w+n['’]t)\b|不|勿|别|未|无|没|禁|避免|除(?:了|外)",
+    re.IGNORECASE,
+)
 
 FOREIGN_TERMS: Final = 3
 """Terms that an objective may have and the goal not, where they are the larger part: room for “find out”, and none for
@@ -66,8 +58,8 @@ class Understanding:
 def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
     """Return the understanding that an answer states; a text says what it lacks.
 
-    A constraint has to stand in the goal: the model may find one that the code did not read, and add none. Each of its
-    clauses has to have its words in one clause of the goal, and no negation, “only” or “must” that is not there too.
+    A constraint has to be stated by the goal (`is_stated`): the model may find one that the code did not read, and add
+    none.
     """
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
@@ -79,7 +71,7 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
         return "`objective` is missing or empty"
     found: list[PlanRepair] = []
     near = _stands_in(objective, goal) or len(set(terms(objective)) - set(terms(goal))) <= FOREIGN_TERMS
-    own = near and ("not" not in _force(objective) or "not" in _force(goal))
+    own = near and (not _NEGATES.search(objective) or bool(_NEGATES.search(goal)))
     if not own:
         found.append(repair("objective", text=objective))
     lists = {
@@ -94,7 +86,7 @@ def read_understanding(data: object, goal: str) -> Usable[Understanding] | str:
         if len(lists[name]) > MAX_LINES:
             found.append(repair(kind, n=str(len(lists[name])), kept=str(MAX_LINES)))
             lists[name] = lists[name][:MAX_LINES]
-    stated = tuple(text for text in lists["constraints"] if _is_stated(text, goal))
+    stated = tuple(text for text in lists["constraints"] if is_stated(text, goal))
     found += [repair("constraint", text=text) for text in lists["constraints"] if text not in stated]
     points = _ambiguities(data.get("ambiguities"), found, forms)
     if len(points) > MAX_AMBIGUITIES:
@@ -143,26 +135,6 @@ def with_understanding(
 def _stands_in(text: str, goal: str) -> bool:
     wanted = set(terms(text))
     return bool(wanted) and len(wanted & set(terms(goal))) >= STATED * len(wanted)
-
-
-def _is_stated(text: str, goal: str) -> bool:
-    """Return whether each clause of `text` has all its words in one clause of `goal`, said with the same force."""
-    said = [(_force(clause), _content(clause)) for clause in _CLAUSE.split(goal)]
-    wanted = [(_force(clause), _content(clause)) for clause in _CLAUSE.split(text) if clause.strip()]
-    return bool(wanted) and all(
-        bool(words) and any(force == there and words <= known for there, known in said)
-        for force, words in wanted
-    )
-
-
-def _force(text: str) -> frozenset[str]:
-    return frozenset(name for name, pattern in _FORCE.items() if pattern.search(text))
-
-
-def _content(text: str) -> frozenset[str]:
-    for pattern in _FORCE.values():
-        text = pattern.sub(" ", text)
-    return frozenset(terms(text))
 
 
 def _together(read: Sequence[str], added: Sequence[str], lang: Lang) -> tuple[str, ...]:
