@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from agents.tools.contract import SideEffectClass
+from agents.tools.mcp_names import may_collide
 from agents.tools.previews import TOOL_TIMEOUT_S
 from agents.tools.yaml_lines import Lined, read_lined
 
@@ -95,8 +96,26 @@ def tools_file_in(home: Path) -> ToolsFile:
         drafts=_path(parts["drafts"], home) if "drafts" in parts else None,
         fetch=tuple(_host(each) for each in _list(parts.get("fetch"))),
         tables=_named_paths(parts, "tables", home),
-        servers=tuple(_server(name, each) for name, each in _names(parts.get("servers"), "servers").items()),
+        servers=tuple(_server(name, each) for name, each in _server_names(parts.get("servers")).items()),
     )
+
+
+def _server_names(given: Lined | None) -> Mapping[str, Lined]:
+    """Return the servers by name; two whose tools models could not tell apart by name are refused."""
+    found = _names(given, "servers")
+    for name, each in found.items():
+        for other in found:
+            if other == name:
+                break  # those after it are compared when their turn comes
+            if may_collide(name, other):
+                raise Lined(name, each.line, each.file).wrong(
+                    en=f"names of servers that stay apart from {other!r} when each '.' is '_', and of which none "
+                    "begins with another one and '__'",
+                    zh=f"将每个“.”视为“_”后与 {other!r} 不同，且不以另一个名称加“__”开头的服务器名称",
+                    next_en="Rename one of the two: models would call tools of both by the same name.",
+                    next_zh="请为二者之一改名：否则模型会用同一名称调用两者的工具。",
+                )
+    return found
 
 
 def _server(name: str, given: Lined) -> McpServer:

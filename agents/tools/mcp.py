@@ -7,14 +7,12 @@ only reads are not believed, and what it returns is data.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final
 
 from agents.models.failures import hidden
 from agents.tools.configuration import McpServer
@@ -22,28 +20,18 @@ from agents.tools.contract import ToolError, ToolResult, ToolSpec
 from agents.tools.diffs import call_preview
 from agents.tools.mcp_answers import answered, texts_of
 from agents.tools.mcp_connection import CONNECT_TIMEOUT_S, McpConnection, Unreachable, said_by
+from agents.tools.mcp_names import may_name, offered_name
+from agents.tools.mcp_standing import Standing, Why
 from agents.tools.pins import Described, PinsFile, place_of
 from agents.tools.ports import NotPerformed, Tool
 from graphs.contract import Lang
 
 KEY_META: Final = "maskgrad/idempotency-key"
 """In the metadata of a call that changes something: a server may use it to perform the call once."""
-LONGEST_TOOL_NAME: Final = 64
-"""What the providers of chat models accept."""
 QUIET_TIMES: Final = 10
 LONGEST_QUIET_S: Final = 60.0
 _SAID_CHARS: Final = 1_000
 """Of what a server says of a call that went wrong."""
-Standing = Literal["usable", "new", "moved", "unreachable", "gone", "changed"]
-"""How a tool of a server stands now.
-
-- `usable`: it is described as it is trusted, or its server was not asked yet.
-- `new`: nobody trusts it.
-- `moved`: its server is started or reached otherwise than when it was trusted; it is not even started.
-- `unreachable`: its server was not reached when it was last asked.
-- `gone`: its server does not have it any more.
-- `changed`: its server describes it otherwise than it is trusted.
-"""
 _ERRORS: Final = (
     "UNAVAILABLE",
     "NOT_SENT",
@@ -52,24 +40,6 @@ _ERRORS: Final = (
     "ACTION_DENIED",
     "OBSERVATION_UNKNOWN",
 )
-
-
-def offered_name(server: str, tool: str) -> str:
-    """Return the name by which models call a tool of a server.
-
-    >>> offered_name("files", "read.page")
-    'files__read_page'
-    """
-    name = _part(f"{server}__{tool}")
-    if len(name) <= LONGEST_TOOL_NAME and server.isascii() and tool.isascii():
-        return name
-    # Cut, or of characters that all became `_`: the digest keeps names apart.
-    digest = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:8]
-    return f"{name[: LONGEST_TOOL_NAME - 9]}_{digest}"
-
-
-def _part(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 @dataclass(slots=True)
@@ -88,6 +58,8 @@ class ServerTools:
     """Why the server could not be reached when it was last asked."""
     clock: Callable[[], float] = time.monotonic
     """In seconds."""
+    beside: Collection[ServerTools] = field(default=(), repr=False, compare=False)
+    """All servers of the configuration."""
     _asked: int = 0
     """How often it was asked."""
     _quiet_until: float = -inf
@@ -110,7 +82,8 @@ class ServerTools:
         found: dict[str, Tool] = {}
         for name in names:
             spec = self._spec(name)
-            if spec.name not in found:  # two that read alike: the first, trusted ones come first
+            # Two of one name: trusted ones come first, and of two trusted ones both are held.
+            if spec.name not in found:
                 found[spec.name] = (
                     McpReadTool(self, name, spec)
                     if spec.side_effect == "read"
@@ -141,14 +114,17 @@ class ServerTools:
 
     def may_have(self, name: str) -> bool:
         """Say whether a tool that models call `name` can be one of this server's."""
-        # What comes after the server's name may be cut, or stand for another one: no tool of its own is missed.
-        return name.startswith(_part(f"{self.server.name}__")[: LONGEST_TOOL_NAME - 9])
+        return may_name(self.server.name, name)
 
     async def described(self) -> tuple[Described, ...]:
         """Return what the server describes now, to be shown to the user; raises `Unreachable`."""
         found = await self.connection.listed()
         self._compare(found)
         return found
+
+    def trusts(self, tool: Tool) -> bool:
+        """Say whether one of its `tools` is trusted."""
+        return isinstance(tool, McpReadTool | McpEffectTool) and tool.name in self.trusted
 
     def trust(self, tools: Iterable[Described]) -> None:
         """Record that the user trusts exactly these descriptions, as they were shown."""
@@ -160,6 +136,8 @@ class ServerTools:
         known = self.trusted.get(tool)
         if known is None:
             return "new"
+        if self.namesake(tool) is not None:
+            return "same_name"
         if self.moved:
             return "moved"
         if self.down is not None:
@@ -171,27 +149,24 @@ class ServerTools:
             return "gone"
         return "usable" if now.digest == known.digest else "changed"
 
+    def namesake(self, tool: str) -> tuple[str, str] | None:
+        """Return another trusted tool that models would call by the same name, as server and tool; `None`: none."""
+        name = offered_name(self.server.name, tool)
+        return next(
+            (
+                (server.server.name, other)
+                for server in (self.beside or (self,))
+                if server.may_have(name)
+                for other in server.trusted
+                if offered_name(server.server.name, other) == name and (server is not self or other != tool)
+            ),
+            None,
+        )
+
     def held(self, tool: str) -> str | None:
         """Say why a tool is not used now; `None`: it may be."""
-        name = self.server.name
-        trust = f"held until you trust it: maskgrad tools trust {name}"
-        match self.standing(tool):
-            case "usable":
-                return None
-            case "new":
-                return f"tool {tool!r} of MCP server {name!r} is new; {trust}"
-            case "moved":
-                return (
-                    f"MCP server {name!r} is started or reached otherwise than when you trusted it; {trust}"
-                )
-            case "unreachable":
-                return f"MCP server {name!r} can't be reached: {self.down}"
-            case "gone":
-                return f"MCP server {name!r} does not have tool {tool!r} any more"
-            case "changed":
-                return f"the description of tool {tool!r} of MCP server {name!r} has changed; {trust}"
-            case other:
-                assert_never(other)
+        why = Why(server=self.server.name, tool=tool, down=self.down, namesake=self.namesake(tool))
+        return why.held(self.standing(tool))
 
     async def call(self, tool: str, arguments: Mapping[str, Any], key: str | None) -> ToolResult:
         """Call a tool, after the server has described it as it is trusted; `key` says that it changes something.
@@ -355,8 +330,16 @@ class McpServers:
     servers: Mapping[str, ServerTools]
 
     def tools(self) -> dict[str, Tool]:
-        """Return the tools of all servers, also those that are held, by the name that models call them by."""
-        return {name: tool for server in self.servers.values() for name, tool in server.tools().items()}
+        """Return the tools of all servers, also those that are held, by the name that models call them by.
+
+        Of two of one name it is the trusted one; where both are trusted, both are held.
+        """
+        found: dict[str, Tool] = {}
+        for server in self.servers.values():
+            for name, tool in server.tools().items():
+                if name not in found or server.trusts(tool):
+                    found[name] = tool
+        return found
 
     async def refresh(self, names: Collection[str] | None = None) -> None:
         """Ask servers, all at a time, what they describe; call it before tools are offered.
@@ -381,9 +364,10 @@ def mcp_servers(servers: Iterable[McpServer], pins: PinsFile, environment: Mappi
     `environment` is where secrets of the configuration are taken from. Raises `InvalidToolsFile` for a file of trusted
     descriptions that can't be read.
     """
-    return McpServers(
-        {each.name: ServerTools(each, pins, McpConnection(each, environment)) for each in servers}
-    )
+    found = {each.name: ServerTools(each, pins, McpConnection(each, environment)) for each in servers}
+    for each in found.values():
+        each.beside = found.values()
+    return McpServers(found)
 
 
 @asynccontextmanager

@@ -96,6 +96,8 @@ def test_every_part_is_read(tmp_path: Path) -> None:
             "variable",
         ),
         ("servers:\n  a b: {command: x}\n", 2, "'a b'"),
+        ("servers:\n  mail.x: {command: x}\n  mail_x: {command: x}\n", 3, "'mail.x'"),
+        ("servers:\n  a__b: {command: x}\n  a: {command: x}\n", 3, "'a__b'"),
         ("drafts: a\ndrafts: b\n", 2, "'drafts'"),
         ("drafts: [a\n", 2, "YAML"),
         ("- a\n", 1, "names"),
@@ -112,6 +114,12 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, line: int, 
     assert "Accepted: " in message
     assert "secret" not in message.lower().replace("a secret stays", "")
     assert "可接受" in caught.value.message("zh")
+
+
+def test_servers_whose_tools_stay_apart_are_accepted(tmp_path: Path) -> None:
+    names = ("a", "a_b", "a-b", "ab", "数据", "资料", "a数")
+    text = "servers:\n" + "".join(f"  {name}: {{command: x}}\n" for name in names)
+    assert tuple(each.name for each in read(tmp_path, text).servers) == names
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:

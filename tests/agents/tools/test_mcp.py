@@ -16,8 +16,9 @@ import pytest
 
 from agents.tools.configuration import McpServer
 from agents.tools.contract import SideEffectClass, ToolError, ToolOk
-from agents.tools.mcp import McpServers, ServerTools, offered_name, open_mcp_servers
+from agents.tools.mcp import McpServers, ServerTools, mcp_servers, open_mcp_servers
 from agents.tools.mcp_connection import McpConnection, Unreachable
+from agents.tools.mcp_names import offered_name
 from agents.tools.pins import PINS_FILE, Described, PinsFile
 from agents.tools.ports import EffectTool, SometimesUnavailable, Tool
 from agents.tools.yaml_lines import InvalidToolsFile
@@ -423,3 +424,49 @@ async def test_cancelling_a_call_leaves_the_connection_usable(state: Path, tmp_p
         call.cancel()
         await asyncio.wait([call])
         assert isinstance(await look.call({"what": "y"}), ToolOk)
+
+
+def described(name: str) -> Described:
+    return Described(name=name, description=f"It is {name}.", input_schema={"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("trusted", "offered", "next_step"),
+    [
+        ({"a": ["b__c"], "a__b": ["c"]}, "a__b__c", "Rename one of the servers in tools.yaml"),
+        ({"mail.x": ["send"], "mail_x": ["send"]}, "mail_x__send", "Rename one of the servers in tools.yaml"),
+        ({"files": ["read.page", "read_page"]}, "files__read_page", "by whoever makes the server"),
+    ],
+    ids=["the border", "a dot", "one server"],
+)
+async def test_two_tools_of_one_name_are_both_held_and_both_named(
+    trusted: dict[str, list[str]], offered: str, next_step: str, tmp_path: Path
+) -> None:
+    servers = mcp_servers(
+        [McpServer(name=name, command="/nowhere/at-all") for name in trusted], PinsFile(tmp_path), {}
+    )
+    for number, (name, tools) in enumerate(trusted.items()):
+        servers.servers[name].trust([described(f"other{number}"), *map(described, tools)])
+    both = [(name, tool) for name, tools in trusted.items() for tool in tools]
+    assert len(both) == 2
+    assert offered in servers.tools()
+    for name, tool in both:
+        server = servers.servers[name]
+        why = server.held(tool) or ""
+        assert all(repr(part) in why for pair in both for part in pair), why
+        assert "Accepted: " in why
+        assert next_step in why
+        assert server.standing(tool) == "same_name"
+        assert [server.held(each) for each in server.trusted if each.startswith("other")] == [None]
+    assert (reason(servers.tools()[offered]) or "").startswith("tool ")
+
+
+def test_a_tool_that_nobody_trusts_takes_no_name_from_one_that_is_trusted(tmp_path: Path) -> None:
+    servers = mcp_servers(
+        [McpServer(name=name, command="/nowhere/at-all") for name in ("a__b", "a")], PinsFile(tmp_path), {}
+    )
+    servers.servers["a"].trust([described("b__c")])
+    servers.servers["a__b"].listed = {"c": described("c")}
+    for order in (servers, McpServers(dict(list(servers.servers.items())[::-1]))):
+        tool = order.tools()["a__b__c"]
+        assert (tool.spec.purpose, reason(tool)) == ("It is b__c.", None)

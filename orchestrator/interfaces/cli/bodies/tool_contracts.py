@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, assert_never
 
 from agents.tools.contract import RepeatRule, SideEffectClass, ToolSpec
-from agents.tools.mcp import McpEffectTool, McpReadTool, McpServers, ServerTools, Standing
+from agents.tools.mcp import McpEffectTool, McpReadTool, McpServers, ServerTools
+from agents.tools.mcp_standing import Standing
 from orchestrator.interfaces.cli.bodies.listing import aligned
 from orchestrator.interfaces.cli.problems import Lang, NotFound, pick
 from orchestrator.interfaces.cli.results import Result
@@ -49,6 +50,8 @@ class KnownTool:
     standing: Standing = "usable"
     down: str | None = None
     """Why its server was not reached."""
+    namesake: tuple[str, str] | None = None
+    """Server and name of another tool that models would call alike."""
 
     def now(self, lang: Lang) -> str:
         """Say whether it can be used, and what to do where that is for the user."""
@@ -58,6 +61,13 @@ class KnownTool:
                 return pick(lang, "can be used", "可用")
             case "new":
                 return pick(lang, f"held, new: {trust}", f"已搁置，新工具：{trust}")
+            case "same_name":
+                server, other = self.namesake or ("", "")
+                return pick(
+                    lang,
+                    f"held, {other!r} of {server!r} is called so too: rename one of the servers or tools",
+                    f"已搁置，{server!r} 的 {other!r} 也用此名称：请为其中一个服务器或工具改名",
+                )
             case "changed":
                 return pick(lang, f"held, its description changed: {trust}", f"已搁置，描述有改动：{trust}")
             case "moved":
@@ -144,7 +154,11 @@ def _of_server(server: ServerTools) -> Iterator[KnownTool]:
     for tool in server.tools().values():
         assert isinstance(tool, McpReadTool | McpEffectTool), "a server has no other tools"
         yield KnownTool(
-            spec=tool.spec, server=server.server.name, standing=server.standing(tool.name), down=server.down
+            spec=tool.spec,
+            server=server.server.name,
+            standing=server.standing(tool.name),
+            down=server.down,
+            namesake=server.namesake(tool.name),
         )
 
 
