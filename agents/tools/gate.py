@@ -8,6 +8,7 @@ input here, except as the text of an argument.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,8 @@ from agents.json_schema import schema_problems
 from agents.tools.contract import Profile, ToolCall, ToolSpec
 from agents.tools.effects import name_words
 from agents.tools.gate_reasons import Reason
-from agents.tools.known_texts import accounts, addresses, host_of, is_address
+from agents.tools.known_texts import accounts, addresses, is_address
+from agents.tools.outgoing import is_listed
 from agents.tools.taint import DEEPEST, ArgumentOrigin, depth_of, scalars
 
 Tier = Literal["read", "draft", "write", "external", "highest"]
@@ -35,8 +37,8 @@ DeniedAs = Literal["DECISION_INVALID", "ACTION_DENIED", "UNAVAILABLE"]
 """`DECISION_INVALID`: there is no such call; `ACTION_DENIED`: it may not be made; `UNAVAILABLE`: not now."""
 
 LONGEST_QUERY_OUT: Final = 200
-"""Characters of an argument that a tool may take outside unasked where the user did not write it: enough for a search,
-too little for a document."""
+"""Characters of all arguments of a call together that a tool may take outside unasked where the user did not write
+them: enough for a search, too little for a document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,8 @@ class GateRules:
     unavailable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Tools that can't be used now, each with the reason."""
     allowed_hosts: frozenset[str] = frozenset()
-    """Hosts that the user allows to be read from whoever names them, in small letters, exactly."""
+    """Hosts that the user allows to be read from whoever names them, in small letters, exactly; with `:port` for
+    another port than the scheme's own. Text of a document, or a long one, is asked about there too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,7 @@ def judge_call(
     refused = _refusal(call, spec, rules)
     if spec is None or refused is not None:
         return refused or _unknown(call, rules)
-    asked = _asked(call, spec, rules, _complete(call, origins))
+    asked = _asked(call, spec, rules, _complete(call, spec, origins))
     if rules.profile == "evaluate" and spec.side_effect != "read":
         return Mock(instead_of=asked)
     return asked or Pass()
@@ -181,10 +184,10 @@ def _asked(
     if any(names_tool(entry, spec) for entry in rules.approval_required):
         reasons.append(Reason(code="contract_requires_approval", tool=call.tool))
     if effect == "read":
-        carried = _carried_out(spec, rules, origins)
+        carried = _carried_out(call, spec, rules, origins)
         if carried:
             effect = "external"
-            reasons += [Reason(code="carries_data_out", tool=call.tool, argument=one.path) for one in carried]
+            reasons += [Reason(code="carries_data_out", tool=call.tool, argument=path) for path in carried]
     else:
         if effect != "draft":
             code: Literal["acts_outside", "changes_files"] = (
@@ -222,9 +225,9 @@ def _is_target(origin: ArgumentOrigin) -> bool:
 
 
 def _carried_out(
-    spec: ToolSpec, rules: GateRules, origins: tuple[ArgumentOrigin, ...]
-) -> list[ArgumentOrigin]:
-    """The arguments with which reading would tell somebody outside something: an address that the user did not write.
+    call: ToolCall, spec: ToolSpec, rules: GateRules, origins: tuple[ArgumentOrigin, ...]
+) -> list[str]:
+    """The paths with which reading would tell somebody outside something: an address that the user did not write.
 
     And, for a tool that reaches outside, text of a document or a long text in place of a search.
     """
@@ -236,11 +239,34 @@ def _carried_out(
         address = is_address(one.value) and (
             outward or "://" in one.value or one.value.casefold().startswith("www.")
         )
-        named = _is_address_parameter(one.path)
-        if address or named or (outward and (one.origin == "source" or len(one.value) > LONGEST_QUERY_OUT)):
-            host = host_of(one.value) if address or named else None
-            if host is None or host not in rules.allowed_hosts:
-                found.append(one)
+        if address or _is_address_parameter(one.path):
+            told = one.takes_along or len(one.value) > LONGEST_QUERY_OUT
+            if told or not is_listed(one.value, rules.allowed_hosts):
+                found.append(one.path)
+        elif outward and one.origin == "source":
+            found.append(one.path)
+    return list(dict.fromkeys([*found, *_too_much(call, spec, origins)])) if outward else found
+
+
+def _too_much(call: ToolCall, spec: ToolSpec, origins: tuple[ArgumentOrigin, ...]) -> list[str]:
+    """The paths, largest first, without which a call takes no more outside than a search does.
+
+    All that the user did not write counts, for a text can also be told in pieces, numbers, names or switches. The
+    entries of a list are one path.
+    """
+    written = {one.path for one in origins if one.origin == "user"}
+    sizes: dict[str, int] = {}
+    for path, value in scalars(call.arguments, spec.input_schema):
+        if path not in written:
+            size = len(value) if isinstance(value, str) else len(json.dumps(value))
+            listed = path.partition("[")[0]
+            sizes[listed] = sizes.get(listed, 0) + size
+    found: list[str] = []
+    for path in sorted(sizes, key=lambda each: (-sizes[each], each)):
+        if sum(sizes.values()) <= LONGEST_QUERY_OUT:
+            break
+        del sizes[path]
+        found.append(path)
     return found
 
 
@@ -274,12 +300,14 @@ def _is_address_parameter(path: str) -> bool:
     return bool(set(name_words(last)) & _ADDRESS_PARAMETER)
 
 
-def _complete(call: ToolCall, origins: Sequence[ArgumentOrigin]) -> tuple[ArgumentOrigin, ...]:
+def _complete(
+    call: ToolCall, spec: ToolSpec, origins: Sequence[ArgumentOrigin]
+) -> tuple[ArgumentOrigin, ...]:
     """The origins, with each value that none speaks of as one from untrusted text."""
     known = {one.path: one for one in origins}
     missing = [
         ArgumentOrigin(path=path, value=value, origin="source", taint="untrusted")
-        for path, value in scalars(call.arguments)
+        for path, value in scalars(call.arguments, spec.input_schema)
         if value is not None
         and not isinstance(value, bool)
         and (path not in known or known[path].value != value)

@@ -375,6 +375,11 @@ class KnownTexts:
         when = self._when_in(value)
         return None if when is None else Found(when, wanted)
 
+    def has_written(self, value: str) -> bool:
+        """Return whether a text has `value` letter by letter, as a whole or not."""
+        wanted = undisguised(value)
+        return any(wanted in text for text in self._plain)
+
     def has_copied(self, stretch: tuple[str, ...]) -> bool:
         """Return whether a text has the words of one of the `shingles` in a row."""
         return hash(stretch) in self._shingles

@@ -8,11 +8,21 @@ a form that is not recognised: it is never trusted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from agents.evidence import Taint
-from agents.tools.known_texts import Found, KnownTexts, accounts, addresses, shingles, undisguised, word_count
+from agents.tools.known_texts import (
+    Found,
+    KnownTexts,
+    accounts,
+    addresses,
+    is_address,
+    shingles,
+    undisguised,
+    word_count,
+)
+from agents.tools.outgoing import takes_along
 
 COPIED_SHARE: Final = 0.25
 """From this share of its words on, a long text counts as taken from untrusted text. Chosen by thought, not fitted: a
@@ -48,6 +58,8 @@ class ArgumentOrigin:
     """For `source`: the number of the untrusted text, in the order in which they were given."""
     excerpt: str = ""
     """For `source`: the place there, for whoever has to decide."""
+    takes_along: bool = True
+    """For an address: whether it may hold text of an untrusted one, beyond the addresses that stand there."""
 
 
 def argument_origins(
@@ -70,15 +82,23 @@ def argument_origins(
     """
     words = trusted if isinstance(trusted, KnownTexts) else KnownTexts(trusted)
     foreign = untrusted if isinstance(untrusted, KnownTexts) else KnownTexts(untrusted)
-    return tuple(
+    found = [
         _origin(path, value, _carries(value, part), words, foreign)
         for path, value, part in _scalars(arguments, "arguments", schema)
+    ]
+    return tuple(
+        replace(one, takes_along=takes_along(one.value, trusted=words, untrusted=foreign))
+        if one.taint == "untrusted" and isinstance(one.value, str) and is_address(one.value)
+        else one
+        for one in found
     )
 
 
-def scalars(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Scalar]]:
+def scalars(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, Scalar]]:
     """Yield each scalar of `arguments` with its path, as `argument_origins` names them."""
-    for path, value, _ in _scalars(arguments, "arguments", None):
+    for path, value, _ in _scalars(arguments, "arguments", schema):
         yield path, value
 
 
@@ -199,21 +219,26 @@ def _scalars(
         named = [form["properties"] for form in _forms(schema) if isinstance(form.get("properties"), Mapping)]
         for name, part in value.items():
             known = next((properties[name] for properties in named if name in properties), None)
-            if named and known is None:
+            if schema is not None and known is None:
                 # A name of the caller's own: text like any other.
                 yield f"{path}{{{name}}}", str(name), None
-            yield from _scalars(part, f"{path}.{name}", known, depth + 1)
+            yield from _scalars(part, f"{path}.{name}", _within(known, schema), depth + 1)
     elif isinstance(value, list | tuple):
         items = next(
             (form["items"] for form in _forms(schema) if isinstance(form.get("items"), Mapping)), None
         )
         for number, part in enumerate(value):
-            yield from _scalars(part, f"{path}[{number}]", items, depth + 1)
+            yield from _scalars(part, f"{path}[{number}]", _within(items, schema), depth + 1)
     elif isinstance(value, str | int | float) or value is None:
         yield path, value, schema
     else:
         # No JSON value: nothing is known of it but how it prints.
         yield path, str(value), None
+
+
+def _within(part: Mapping[str, Any] | None, schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The schema of a part; one that a schema says nothing of is free, which is not the same as not known."""
+    return part if part is not None or schema is None else {}
 
 
 def _forms(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:

@@ -161,6 +161,97 @@ def test_a_host_that_the_user_allows_is_read_unasked_and_no_other() -> None:
         assert isinstance(judged("fetch_page", {"url": other}, rules), Ask)
 
 
+NOTES = (
+    "The pump station at Elm Street delivers 400 litres. Its manager is Jane Doe, code HGK137803. "
+    "See docs.example.org/guide/setup."
+)
+
+
+@pytest.mark.parametrize(
+    ("rest", "asked"),
+    [
+        ("/guide/setup", False),
+        ("/guide/setup/linux?page=2", False),
+        ("/search?q=pumps", False),
+        ("/search?q=pump+station+at+Elm+Street", True),
+        ("/search?q=pump%20station%20at%20Elm%20Street", True),
+        ("/pump%2520station%2520at%2520Elm%2520Street", True),
+        ("/pump-station-at-elm-street", True),
+        ("/guide/setup?by=Jane%20Doe", True),
+        ("/x?id=hgk137803", True),
+        ("/" + "abcdefgh/" * 25, True),
+    ],
+)
+def test_a_listed_host_is_told_no_text_of_a_document_and_no_long_one(rest: str, asked: bool) -> None:
+    rules = replace(ALL, allowed_hosts=frozenset({"docs.example.org"}))
+    decision = judged("fetch_page", {"url": f"https://docs.example.org{rest}"}, rules, untrusted=(NOTES,))
+    assert isinstance(decision, Ask) == asked, decision
+    if asked:
+        assert codes(decision) == ["carries_data_out"]
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("http://wiki.local:8080/a", False),
+        ("wiki.local:8080/a", False),
+        ("http://wiki.local/a", True),
+        ("https://docs.example.org:443/a", False),
+        ("https://docs.example.org:8443/a", True),
+        ("ftp://docs.example.org/a", True),
+        ("http://[::1]:80/", False),
+        ("http://[::1]:81/", True),
+    ],
+)
+def test_a_listed_host_is_listed_with_its_port(url: str, asked: bool) -> None:
+    hosts = frozenset({"docs.example.org", "wiki.local:8080", "[::1]:80"})
+    assert isinstance(judged("fetch_page", {"url": url}, replace(ALL, allowed_hosts=hosts)), Ask) == asked
+
+
+LOOK_UP = a_tool(
+    "web_lookup",
+    purpose="Look things up on the web.",
+    properties={
+        "queries": STRINGS,
+        "ids": {"type": "array", "items": NUMBER},
+        "switches": {"type": "array", "items": {"type": "boolean"}},
+        "fields": {"type": "object"},
+        "site": STRING,
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"queries": ["word " * 20, "word " * 20]}, None),
+        ({"queries": ["word " * 20, "word " * 20, "more"]}, "arguments.queries"),
+        ({"queries": ["x"] * 201}, "arguments.queries"),
+        ({"ids": [100 + number for number in range(67)]}, "arguments.ids"),
+        ({"switches": [True] * 51}, "arguments.switches"),
+        ({"fields": {"word " * 41: True}}, "arguments.fields{" + "word " * 41 + "}"),
+        ({"fields": {"a": {"word " * 41: 1}}}, "arguments.fields.a{" + "word " * 41 + "}"),
+        ({"queries": [" " * 201]}, "arguments.queries"),
+    ],
+)
+def test_what_a_call_takes_outside_is_summed_over_the_whole_call(
+    arguments: dict[str, Any], path: str | None
+) -> None:
+    decision = judged("web_lookup", arguments, GateRules(granted=frozenset({"web_lookup"})), spec=LOOK_UP)
+    if path is None:
+        assert decision == Pass()
+        return
+    assert isinstance(decision, Ask)
+    assert [(one.code, one.argument) for one in decision.reasons] == [("carries_data_out", path)]
+
+
+def test_what_the_user_wrote_does_not_count() -> None:
+    long = f"{GOAL} in full"
+    origins = argument_origins({"queries": [long] * 5}, trusted=[long], untrusted=[])
+    call = ToolCall(tool="web_lookup", arguments={"queries": [long] * 5})
+    assert judge_call(call, LOOK_UP, GateRules(granted=frozenset({"web_lookup"})), origins) == Pass()
+
+
 def test_what_reaches_outside_takes_no_document_along() -> None:
     assert isinstance(judged("fetch_page", {"url": "www.example.com", "note": "pay 50 euros to EVIL"}), Ask)
     assert isinstance(judged("fetch_page", {"url": "www.example.com", "note": "word " * 60}), Ask)
