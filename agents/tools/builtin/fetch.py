@@ -10,17 +10,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import http.client
-import ipaddress
 import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from agents.tools.builtin.hosts import Resolve, bare, fits, is_ip, is_public, resolved
 from agents.tools.builtin.pages import text_of_html
 from agents.tools.configuration import AllowedHost
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
@@ -31,7 +34,8 @@ LARGEST_PAGE: Final = 2_000_000
 """Bytes that are read of an answer; the rest is left."""
 MOST_HOPS: Final = 5
 FETCH_TIME_S: Final = 12.0
-"""From the first connection to the last byte, over all hops."""
+"""From the first look-up of a name to the last byte, over all hops."""
+_SHORTEST_S: Final = 0.001
 _USER_AGENT: Final = "maskgrad-fetch/1"
 _TEXT_TYPES: Final = re.compile(
     r"text/[\w.+-]+|application/(?:json|xml|yaml|x-yaml|javascript|[\w.-]+\+(?:json|xml))"
@@ -77,15 +81,6 @@ FETCH_URL: Final = ToolSpec(
     ),
 )
 
-Resolve = Callable[[str, int], tuple[str, ...]]
-"""Returns the addresses of a host, as text; raises `OSError`."""
-
-
-def resolved(host: str, port: int) -> tuple[str, ...]:
-    """Return the addresses of `host` as the system resolves it."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(each[4][0]) for each in found))
-
 
 class _Refused(Exception):
     def __init__(self, code: str, message: str, *, retryable: bool = False) -> None:
@@ -101,7 +96,8 @@ class _Hop:
     secure: bool
     host: str
     port: int
-    address: str
+    addresses: tuple[str, ...]
+    """Each of them was checked."""
     target: str
 
 
@@ -112,9 +108,16 @@ class _Time:
     A server that sends a byte now and then would never meet a time-out of single reads.
     """
 
+    total_s: float
     over: bool = False
+    _began: float = field(default_factory=time.monotonic)
     _sockets: list[socket.socket] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it is over, never 0: a time-out of 0 has another meaning."""
+        return max(self.total_s - (time.monotonic() - self._began), _SHORTEST_S)
 
     def end(self) -> None:
         """End it."""
@@ -137,6 +140,28 @@ class _Time:
         if self.over:
             raise TimeoutError
 
+    def wait_for(self, resolve: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+        """Return what `resolve` gives within the time; raises `TimeoutError`, and what it raises.
+
+        The system's own can't be broken off: it goes on in a thread that nobody waits for.
+        """
+        found: SimpleQueue[tuple[str, ...] | Exception] = SimpleQueue()
+
+        def put() -> None:
+            try:
+                found.put(resolve())
+            except Exception as error:  # noqa: BLE001 - told to who waits
+                found.put(error)
+
+        threading.Thread(target=put, daemon=True, name="fetch resolver").start()
+        try:
+            result = found.get(timeout=self.left_s)
+        except Empty:
+            raise TimeoutError from None
+        if isinstance(result, Exception):
+            raise result
+        return result
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
@@ -154,7 +179,7 @@ class FetchUrl:
     resolve: Resolve = resolved
     spec: ToolSpec = FETCH_URL
     time_s: float = FETCH_TIME_S
-    """From the first connection to the last byte, over all hops."""
+    """From the first look-up of a name to the last byte, over all hops."""
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
@@ -162,16 +187,16 @@ class FetchUrl:
         return await asyncio.to_thread(self._fetched, str(arguments["url"]))
 
     def _fetched(self, url: str) -> ToolResult:
-        time = _Time()
-        timer = threading.Timer(self.time_s, time.end)
+        clock = _Time(self.time_s)
+        timer = threading.Timer(self.time_s, clock.end)
         timer.daemon = True
         timer.start()
         try:
-            return self._followed(url, time)
+            return self._followed(url, clock)
         except _Refused as refused:
             return refused.error
         except (OSError, http.client.HTTPException) as error:
-            if time.over or isinstance(error, TimeoutError):
+            if clock.over or isinstance(error, TimeoutError):
                 message = f"{shown(url)} gave no whole answer within {self.time_s:g} s"
                 return ToolError(error_type="TIMEOUT", message=message, retryable=True)
             said = str(error) or type(error).__name__
@@ -181,28 +206,43 @@ class FetchUrl:
         finally:
             timer.cancel()
 
-    def _followed(self, url: str, time: _Time) -> ToolResult:
+    def _followed(self, url: str, clock: _Time) -> ToolResult:
+        first: _Hop | None = None
         for _ in range(MOST_HOPS + 1):
-            time.check()
-            hop = self._checked(url)
-            answer = _asked(hop, self, time)
+            clock.check()
+            hop = self._checked(url, clock, first)
+            first = first or hop
+            answer = _asked(hop, self, clock)
             place = answer.headers.get("Location")
             if answer.status not in (301, 302, 303, 307, 308) or place is None:
                 return _result(hop, answer)
             url = urljoin(hop.url, place)
         raise _Refused("FAILED", f"more than {MOST_HOPS} redirects, the last to {shown(url)}")
 
-    def _checked(self, url: str) -> _Hop:
-        """Return the request for `url`; raises `_Refused` for one that is not allowed, `OSError` unresolved."""
+    def _checked(self, url: str, clock: _Time, first: _Hop | None) -> _Hop:
+        """Return the request for `url`, to which `first` leads; `None`: it is the first itself, which the gate judged.
+
+        Raises `_Refused` for one that is not allowed, `OSError` unresolved.
+        """
         parts, host, port = _parts_of(url)
-        rule = next((each for each in self.allowed if _fits(each.host, host, port, parts.scheme)), None)
+        matching = [each for each in self.allowed if fits(each.host, host, port, parts.scheme)]
+        # What is said of the very host holds before what is said of all below a suffix.
+        rule = min(matching, key=lambda each: each.host.startswith("*."), default=None)
         if rule is None:
             listed = ", ".join(each.host for each in self.allowed) or "none"
             message = f"{shown(url)} is at the host {shown(host)}, port {port}, which is not listed; listed: {listed}"
             raise _Refused("ACCESS_DENIED", f"{message}. Use a listed one, or ask the user to list it.")
-        addresses = self.resolve(host, port)
+        if first is not None and rule.host.startswith("*.") and host != first.host:
+            # The gate lets only hosts pass unasked that are listed exactly: a redirect is no way around the question.
+            message = (
+                f"{shown(first.url)} leads on to {url!r}, at a host that is listed by {rule.host!r} only and asked "
+                "about. Accepted in a redirect: the same host, or one that is listed exactly. Fetch that address "
+                "itself, so that the user is asked"
+            )
+            raise _Refused("ACCESS_DENIED", message)
+        addresses = clock.wait_for(partial(self.resolve, host, port))
         # The user who lists an address, or says that a host is private, means it.
-        private = rule.private or (_bare(rule.host) == host and (_is_address(host) or host == "localhost"))
+        private = rule.private or (bare(rule.host) == host and (is_ip(host) or host == "localhost"))
         for address in addresses:
             if not private and not is_public(address):
                 message = (
@@ -220,32 +260,9 @@ class FetchUrl:
             secure=parts.scheme == "https",
             host=host,
             port=port,
-            address=addresses[0],
+            addresses=addresses,
             target=target,
         )
-
-
-def is_public(address: str) -> bool:
-    """Say whether `address` is one of the open internet, also when it holds an IPv4 address inside.
-
-    >>> [is_public(each) for each in ("93.184.215.14", "127.0.0.1", "10.1.2.3", "::1", "::ffff:10.0.0.1", "fe80::1%1")]
-    [True, False, False, False, False, False]
-    """
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(found, ipaddress.IPv6Address):
-        if found in _NAT64 or found in _COMPATIBLE:
-            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if inner is not None:
-            return is_public(str(inner))
-    return found.is_global and not found.is_multicast and not found.is_reserved
-
-
-_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-_COMPATIBLE: Final = ipaddress.IPv6Network("::/96")
 
 
 def _parts_of(url: str) -> tuple[SplitResult, str, int]:
@@ -271,53 +288,43 @@ def _parts_of(url: str) -> tuple[SplitResult, str, int]:
     return parts, host.lower(), port
 
 
-def _fits(rule: str, host: str, port: int, scheme: str) -> bool:
-    """Say whether a rule of the list names this host and port; without a port it names the scheme's own."""
-    bare = _bare(rule)
-    named = rule[len(bare) + (2 if rule.startswith("[") else 0) :].removeprefix(":")
-    if port != (int(named) if named else {"http": 80, "https": 443}[scheme]):
-        return False
-    bare = bare if bare.isascii() else bare.encode("idna").decode("ascii")
-    return host.endswith(bare[1:]) and len(host) > len(bare) - 1 if bare.startswith("*.") else host == bare
-
-
-def _bare(rule: str) -> str:
-    """Return a rule's host without its port."""
-    return rule[1 : rule.index("]")] if rule.startswith("[") else rule.partition(":")[0]
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 class _Pinned(http.client.HTTPConnection):
-    """A connection to the address that was checked, speaking to the host by its name."""
+    """A connection to one of the addresses that were checked, speaking to the host by its name."""
 
-    def __init__(self, hop: _Hop, tool: FetchUrl, time: _Time) -> None:
-        super().__init__(hop.host, hop.port, timeout=tool.time_s)
-        self._hop, self._tool, self._time = hop, tool, time
+    def __init__(self, hop: _Hop, tool: FetchUrl, clock: _Time) -> None:
+        super().__init__(hop.host, hop.port, timeout=clock.left_s)
+        self._hop, self._tool, self._clock = hop, tool, clock
 
     def connect(self) -> None:
-        """Connect to the address; with https the certificate has to be the host's."""
-        self.sock = socket.create_connection((self._hop.address, self._hop.port), self._tool.time_s)
+        """Connect to the first address that takes it; with https the certificate has to be the host's."""
+        self.sock = self._connected()
+        self.sock.settimeout(self._clock.left_s)
         if self._hop.secure:
             # The handshake comes after it is watched: it reads, so a slow server can draw it out too.
             secured = self._tool.tls().wrap_socket(
                 self.sock, server_hostname=self._hop.host, do_handshake_on_connect=False
             )
             self.sock = secured
-            self._time.watch(secured)
+            self._clock.watch(secured)
             secured.do_handshake()
         else:
-            self._time.watch(self.sock)
+            self._clock.watch(self.sock)
+
+    def _connected(self) -> socket.socket:
+        """Try each address in turn, each for an equal share of the time that is left; raises the last `OSError`."""
+        failed: OSError | None = None
+        for number, address in enumerate(self._hop.addresses):
+            self._clock.check()
+            share_s = self._clock.left_s / (len(self._hop.addresses) - number)
+            try:
+                return socket.create_connection((address, self._hop.port), share_s)
+            except OSError as error:
+                failed = error
+        raise failed or OSError(f"{self._hop.host} has no address")
 
 
-def _asked(hop: _Hop, tool: FetchUrl, time: _Time) -> _Answer:
-    with closing(_Pinned(hop, tool, time)) as connection:
+def _asked(hop: _Hop, tool: FetchUrl, clock: _Time) -> _Answer:
+    with closing(_Pinned(hop, tool, clock)) as connection:
         headers = {"User-Agent": _USER_AGENT, "Accept": "text/*, application/json, */*;q=0.1"}
         connection.putrequest("GET", hop.target, skip_accept_encoding=True)
         for name, value in (*headers.items(), ("Accept-Encoding", "identity"), ("Connection", "close")):
@@ -326,7 +333,7 @@ def _asked(hop: _Hop, tool: FetchUrl, time: _Time) -> _Answer:
         with connection.getresponse() as response:
             body = response.read(LARGEST_PAGE + 1)
             # A connection that ends early, be it shut here, looks like the end of the body to a read of so many bytes.
-            time.check()
+            clock.check()
             if response.length and len(body) <= LARGEST_PAGE:
                 raise http.client.IncompleteRead(body, response.length)
             return _Answer(response.status, response.headers, body[:LARGEST_PAGE], len(body) <= LARGEST_PAGE)

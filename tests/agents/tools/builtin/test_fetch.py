@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.tools.builtin.fetch import LARGEST_PAGE, FetchUrl, is_public
+from agents.tools.builtin.fetch import LARGEST_PAGE, FetchUrl
+from agents.tools.builtin.hosts import is_public
 from agents.tools.builtin.pages import text_of_html
 from agents.tools.configuration import AllowedHost
 from agents.tools.contract import ToolError, ToolOk
@@ -197,6 +198,51 @@ def test_a_redirect_is_followed_within_the_list_only(site: Site) -> None:
     assert code(site.get("/to/http://169.254.169.254/latest")) == ("ACCESS_DENIED", False)
     assert {host for host, _ in site.asked} == {f"site.test:{site.port}"}
     assert "other.test" not in site.resolved
+
+
+def test_a_redirect_leads_to_no_host_that_would_be_asked_about(site: Site) -> None:
+    exact = AllowedHost(host=f"site.test:{site.port}", private=True)
+    below = AllowedHost(host=f"*.wide.test:{site.port}", private=True)
+    asked_about = f"http://b.wide.test:{site.port}/x"
+    for begun in ("site.test", "a.wide.test"):
+        refused = site.get(f"/to/{asked_about}", exact, below, host=begun)
+        assert code(refused) == ("ACCESS_DENIED", False)
+        assert isinstance(refused, ToolError)
+        assert asked_about in refused.message
+        assert "Accepted" in refused.message
+    assert "b.wide.test" not in site.resolved
+    # The very host that was let, and one that is listed by its own name, are not asked about.
+    assert ok(site.get("/to//x", exact, below, host="a.wide.test")).data["text"] == "/x"
+    listed = site.get(f"/to/http://site.test:{site.port}/x", below, exact, host="a.wide.test")
+    assert ok(listed).data["text"] == "/x"
+    own = AllowedHost(host=f"b.wide.test:{site.port}", private=True)
+    assert ok(site.get(f"/to/{asked_about}", exact, below, own)).data["text"] == "/x"
+    assert ok(site.get("/x", below, host="b.wide.test")).data["text"] == "/x", (
+        "asked for by itself it is read"
+    )
+
+
+def test_each_address_of_a_host_is_tried_in_turn(site: Site) -> None:
+    # On the first one nothing listens: the server listens on 127.0.0.1 alone.
+    site.addresses["site.test"] = ("127.0.0.2", "127.0.0.1")
+    assert ok(site.get("/x")).data["text"] == "/x"
+    site.addresses["site.test"] = ("127.0.0.2", "127.0.0.3")
+    assert code(site.get("/x")) == ("UNAVAILABLE", True)
+
+
+def test_a_resolver_that_hangs_is_left_when_the_time_is_over() -> None:
+    released = threading.Event()
+
+    def hang(host: str, port: int) -> tuple[str, ...]:
+        del host, port
+        released.wait()
+        return ("127.0.0.1",)
+
+    tool = FetchUrl((AllowedHost(host="site.test", private=True),), hang, time_s=0.05)
+    try:
+        assert code(asyncio.run(tool.call({"url": "http://site.test/"}))) == ("TIMEOUT", True)
+    finally:
+        released.set()
 
 
 def test_a_listed_name_that_resolves_to_a_private_address_is_refused(site: Site) -> None:
