@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 from agents.tools.contract import RepeatRule, SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.diffs import call_preview
 from agents.tools.effect_threads import EFFECT_THREADS
+from agents.tools.hiding import without_secrets
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
 from graphs.contract import Lang
@@ -191,7 +192,7 @@ class EffectFunctionTool(FunctionTool):
 
 
 def _failed(failed: ToolFailed) -> ToolError:
-    return ToolError(error_type="FAILED", message=str(failed), retryable=failed.retryable)
+    return ToolError(error_type="FAILED", message=without_secrets(str(failed)), retryable=failed.retryable)
 
 
 def _types_of(function: Callable[..., Any]) -> tuple[type[BaseModel], TypeAdapter[Any], bool]:

@@ -24,14 +24,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, get_args
 
 from agents.tools.contract import SideEffectClass
+from agents.tools.hiding import without_secrets
 from agents.tools.mcp_names import may_collide
 from agents.tools.previews import TOOL_TIMEOUT_S
-from agents.tools.yaml_lines import Lined, read_lined
+from agents.tools.yaml_lines import InvalidToolsFile, Lined, read_lined
 
 TOOLS_FILE: Final = "tools.yaml"
 LONGEST_TIMEOUT_S: Final = 300.0
@@ -131,7 +132,7 @@ def _server(name: str, given: Lined) -> McpServer:
     return McpServer(
         name=name,
         command=_text(parts["command"]) if "command" in parts else None,
-        args=tuple(_text(each) for each in _list(parts.get("args"))),
+        args=tuple(_private_text(each) for each in _list(parts.get("args"))),
         env=_texts(parts.get("env"), _VARIABLE, None),
         env_from=_texts(parts.get("env_from"), _VARIABLE, _VARIABLE),
         url=_url(parts["url"]) if "url" in parts else None,
@@ -196,15 +197,30 @@ def _list(given: Lined | None) -> list[Lined]:
 
 
 def _text(given: Lined) -> str:
-    if not isinstance(given.value, str) or not given.value.strip() or "\0" in given.value:
-        raise given.wrong(en="a text", zh="文本", next_en="Put it into quotes.", next_zh="请加上引号。")
-    return given.value
+    if not _is_text(given):
+        raise _no_text(given)
+    return str(given.value)
+
+
+def _is_text(given: Lined) -> bool:
+    return isinstance(given.value, str) and bool(given.value.strip()) and "\0" not in given.value
+
+
+def _no_text(given: Lined) -> InvalidToolsFile:
+    return given.wrong(en="a text", zh="文本", next_en="Put it into quotes.", next_zh="请加上引号。")
+
+
+def _private_text(given: Lined) -> str:
+    """Return a text that may be a secret: what stands in its place is not repeated."""
+    if not _is_text(given):
+        raise _no_text(replace(given, value="…"))
+    return str(given.value)
 
 
 def _texts(given: Lined | None, name: re.Pattern[str], value: re.Pattern[str] | None) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for key, each in _mapping_of_any(given).items():
-        text = _text(each)
+        text = _private_text(each)
         if not name.fullmatch(key) or (value is not None and not value.fullmatch(text)):
             # The value may be a secret that was put into the wrong place: it is not repeated.
             raise Lined(f"{key}: …", each.line, each.file).wrong(
@@ -292,9 +308,9 @@ def _yes_or_no(given: Lined) -> bool:
 
 
 def _url(given: Lined) -> str:
-    url = _text(given)
+    url = _private_text(given)
     if not re.fullmatch(r"https?://[^\s@/]+(/\S*)?", url):
-        raise Lined(re.sub(r"//[^/]*@", "//…@", url), given.line, given.file).wrong(
+        raise Lined(without_secrets(url), given.line, given.file).wrong(
             en="an http or https URL without a user name in it",
             zh="不含用户名的 http 或 https 网址",
             next_en="Put credentials into `headers_from`.",

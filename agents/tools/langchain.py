@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.tools.contract import SideEffectClass, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.diffs import call_preview
+from agents.tools.hiding import without_secrets
 from agents.tools.ports import NotPerformed
 from agents.tools.previews import TOOL_TIMEOUT_S
 from graphs.contract import Lang
@@ -82,7 +83,9 @@ class LangChainTool:
         try:
             found = await self.wrapped.ainvoke(dict(arguments))
         except ToolException as error:
-            return ToolError(error_type="FAILED", message=f"{self.spec.name}: {error}", retryable=False)
+            return ToolError(
+                error_type="FAILED", message=without_secrets(f"{self.spec.name}: {error}"), retryable=False
+            )
         except ValidationError as error:
             return self._invalid(error)
         return ToolOk(

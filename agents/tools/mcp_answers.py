@@ -27,17 +27,17 @@ def answered(server: str, tool: str, result: Any, secrets: Sequence[str]) -> Too
     summary = f"{server}/{tool} answered" + (
         f", {len(others)} parts that are no text left out" if others else ""
     )
-    return ToolOk(summary=summary, data=_without(data, secrets), source=f"mcp:{server}/{tool}")
+    return ToolOk(summary=summary, data=without(data, secrets), source=f"mcp:{server}/{tool}")
 
 
-def _without(value: Any, secrets: Sequence[str]) -> Any:
+def without(value: Any, secrets: Sequence[str]) -> Any:
     """Return a JSON value without `secrets`: what was sent to a server is for it alone, models and logs get stars."""
     match value:
         case str():
             return hidden(value, secrets)
         case Mapping():
-            return {hidden(str(name), secrets): _without(each, secrets) for name, each in value.items()}
+            return {hidden(str(name), secrets): without(each, secrets) for name, each in value.items()}
         case list() | tuple():
-            return [_without(each, secrets) for each in value]
+            return [without(each, secrets) for each in value]
         case _:
             return value

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from agents.models.failures import hidden
 from agents.tools.configuration import McpServer
+from agents.tools.hiding import secrets_of, without_secrets
+from agents.tools.mcp_answers import without
 from agents.tools.pins import Described
 
 if TYPE_CHECKING:  # the SDK takes a second to import, and is an extra
@@ -25,9 +27,6 @@ CONNECT_TIMEOUT_S: Final = 20.0
 """To start a server or reach it; some are fetched by their package's runner at the first time."""
 LEAVE_TIMEOUT_S: Final = 5.0
 """For a server to end when it is left; the SDK kills it sooner."""
-SHORTEST_SECRET: Final = 6
-"""Characters of a value of the environment that is hidden in what a server says: shorter ones, such as `1` or `en`,
-stand in any text."""
 MOST_PAGES: Final = 100
 """Pages of a list of tools: a server whose list never ends is broken."""
 _SAID_CHARS: Final = 300
@@ -89,7 +88,7 @@ class McpConnection:
             async with asyncio.timeout(self.server.timeout_s):
                 for _ in range(MOST_PAGES):
                     page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-                    found += [_described(tool) for tool in page.tools]
+                    found += [_described(tool, self.secrets) for tool in page.tools]
                     cursor = page.next_cursor
                     if cursor is None:
                         return tuple(found)
@@ -152,12 +151,14 @@ class McpConnection:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The values that the configuration takes from the environment, and what follows a scheme such as `Bearer`."""
+        """What is hidden in all that is said of the server: see `secrets_of`."""
         names = {*self.server.env_from.values(), *self.server.headers_from.values()}
-        values = [self.environment[name] for name in names if name in self.environment]
-        parts = {part for value in values for part in (value, value.split()[-1] if value.split() else "")}
-        # Longest first: where one is within another, nothing of the longer one may stay.
-        return tuple(sorted((part for part in parts if len(part) >= SHORTEST_SECRET), key=len, reverse=True))
+        return secrets_of(
+            url=self.server.url,
+            args=self.server.args,
+            env=self.server.env,
+            taken=[self.environment[name] for name in sorted(names) if name in self.environment],
+        )
 
     @asynccontextmanager
     async def _connected(self, errors: TextIO) -> AsyncIterator[Client]:
@@ -198,7 +199,7 @@ def said_by(error: BaseException, secrets: Sequence[str] = ()) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     # Hidden before anything is cut: half a secret would not be found any more.
-    text = " ".join(hidden(str(error), secrets).split()) or type(error).__name__
+    text = " ".join(without_secrets(hidden(str(error), secrets)).split()) or type(error).__name__
     return text[:_SAID_CHARS]
 
 
@@ -212,13 +213,14 @@ def _tail(errors: TextIO, secrets: Sequence[str]) -> str:
     if start:
         text = text.partition("\n")[2]  # what the cut goes through may begin with half a secret
     lines = [line.strip() for line in hidden(text, secrets).splitlines() if line.strip()]
-    return f"it said: {lines[-1][:_SAID_CHARS]}" if lines else ""
+    return f"it said: {without_secrets(lines[-1])[:_SAID_CHARS]}" if lines else ""
 
 
-def _described(tool: Any) -> Described:
+def _described(tool: Any, secrets: Sequence[str]) -> Described:
     return Described(
+        # A name is what the tool is called by: with stars in it there would be no such tool.
         name=tool.name,
-        description=tool.description or "",
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        description=hidden(tool.description or "", secrets),
+        input_schema=without(tool.input_schema, secrets),
+        output_schema=without(tool.output_schema, secrets),
     )

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from agents.tools.contract import ToolError, ToolOk, ToolResult
+from agents.tools.hiding import without_secrets
 from agents.tools.previews import bounded
 from orchestrator.core.ids import ArtefactId
 from orchestrator.shell.call_ledger import TOOL_RESULT
@@ -65,7 +66,7 @@ class CallTime:
         except TimeoutError:
             return None if until.expired() else self._timed_out(self.timeout_s)
         except Exception as error:  # noqa: BLE001 - a tool is foreign code: whatever breaks in it is a result
-            what = f"{type(error).__name__}: {error}"
+            what = without_secrets(f"{type(error).__name__}: {error}")
             outside = isinstance(error, OSError) and not isinstance(error, _LASTING)
             return ToolError(
                 error_type="UNAVAILABLE" if outside else "TOOL_FAILED",

@@ -89,7 +89,7 @@ def test_every_part_is_read(tmp_path: Path) -> None:
         ("servers:\n  a:\n    command: x\n    timeout_s: 0\n", 4, "0"),
         ("servers:\n  a:\n    command: x\n    timeout_s: true\n", 4, "True"),
         ("servers:\n  a:\n    url: ftp://x/\n", 3, "'ftp://x/'"),
-        ("servers:\n  a:\n    url: http://me:pw@x/\n", 3, "'http://…@x/'"),
+        ("servers:\n  a:\n    url: http://me:pw@x/\n", 3, "'http://***@x/'"),
         (
             "servers:\n  a:\n    url: http://x/\n    headers_from: {Authorization: Bearer secret}\n",
             4,

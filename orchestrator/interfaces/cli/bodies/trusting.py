@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from agents.models.failures import hidden
 from agents.tools.mcp import ServerTools
 from agents.tools.mcp_connection import Unreachable
 from agents.tools.pins import Described, place_of
@@ -105,7 +106,7 @@ def _moved(session: Session, server: ServerTools) -> Iterator[str]:
     if not server.moved:
         return
     now = server.server
-    where = visible(now.url or " ".join([now.command or "", *now.args]))
+    where = visible(hidden(now.url or " ".join([now.command or "", *now.args]), server.connection.secrets))
     yield session.pick(
         f"the server is started or reached otherwise than when you trusted it; now: {where}",
         f"该服务器的启动方式或地址与您信任时不同；现为：{where}",
