@@ -133,6 +133,7 @@ def test_evaluate_holds_every_event_and_no_text(tmp_path: Path) -> None:
         "input_tokens": 11,
         "output_tokens": 7,
         "estimated": False,
+        "recorded": False,
         "cost_usd": None,
     }
 
