@@ -33,6 +33,12 @@ SERVER_KEY: Final = "MASKGRAD_API_KEY"
 NO_KEY: Final = "none"
 """Sent to a server with an address of its own where no key is set: clients insist on one, local servers ignore it."""
 
+_EACH_ITS_OWN: Final[Mapping[str, str]] = {"Connection": "close"}
+"""Headers of every request: no connection is kept for the next. One that was opened under an event loop that has
+ended since, as of the planner when the run begins, or that the server cut while nobody asked, would be taken for a
+failure of the model; a new one costs a fraction of what an answer takes. LangChain's clients share their connections in
+the whole process, so that a new client for a new loop would not help."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Provider:
@@ -204,6 +210,7 @@ def _openai(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseCha
         # long prompt.
         stream_chunk_timeout=timeout_s,
         max_retries=0,
+        default_headers=_EACH_ITS_OWN,
         stream_usage=True,
         # Only OpenAI itself has the other interface.
         use_responses_api=False if access.foreign else None,
@@ -213,22 +220,33 @@ def _openai(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseCha
 
 def _anthropic(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
     made: BaseChatModel = kind(
-        model=model, base_url=access.url, api_key=access.key, timeout=timeout_s, max_retries=0
+        model=model,
+        base_url=access.url,
+        api_key=access.key,
+        timeout=timeout_s,
+        max_retries=0,
+        default_headers=_EACH_ITS_OWN,
     )
     return made
 
 
 def _google(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
     made: BaseChatModel = kind(
-        model=model, base_url=access.url, api_key=access.key, timeout=timeout_s, max_retries=0
+        model=model,
+        base_url=access.url,
+        api_key=access.key,
+        timeout=timeout_s,
+        max_retries=0,
+        additional_headers=dict(_EACH_ITS_OWN),
     )
     return made
 
 
 def _ollama(kind: Any, model: str, access: _Access, timeout_s: float) -> BaseChatModel:
-    client: dict[str, Any] = {"timeout": timeout_s}
+    headers = dict(_EACH_ITS_OWN)
     if access.key != NO_KEY:
-        client["headers"] = {"Authorization": f"Bearer {access.key}"}
+        headers["Authorization"] = f"Bearer {access.key}"
+    client: dict[str, Any] = {"timeout": timeout_s, "headers": headers}
     made: BaseChatModel = kind(model=model, base_url=access.url, client_kwargs=client)
     return made
 
