@@ -25,9 +25,7 @@ OPENAI = {
     "object": "chat.completion",
     "created": 1,
     "model": "toy",
-    "choices": [
-        {"index": 0, "message": {"role": "assistant", "content": "fine"}, "finish_reason": "stop"}
-    ],
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "fine"}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
 }
 ANSWERS: dict[str, Any] = {
