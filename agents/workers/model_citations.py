@@ -7,7 +7,7 @@ they mean is certain only where one number is named or the words stand there; no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from agents.prompts import Excerpt
@@ -50,7 +50,7 @@ def key_by_words(listed: Sequence[object], statement: str, excerpts: Mapping[str
     squeezed = {key: _squeezed(excerpt.text) for key, excerpt in excerpts.items()}
     for words in (*map(str, listed), strip_markers(statement).text):
         wanted = _squeezed(words.strip(_EDGES))
-        if sum(2 if ord(char) > _LATIN else 1 for char in wanted) < LEAST_CHARS:
+        if _weight(wanted) < LEAST_CHARS:
             continue
         for key, text in squeezed.items():
             if wanted in text:
@@ -58,7 +58,29 @@ def key_by_words(listed: Sequence[object], statement: str, excerpts: Mapping[str
     return None
 
 
+def key_instead(named: Collection[str], statement: str, excerpts: Mapping[str, Excerpt]) -> str | None:
+    """Return the excerpt that a statement was copied from, where it stands in none of those that were `named`.
+
+    Small models number their claims on (`E1`, `E2`, …) as if that were the excerpt. `None`: the statement stands word
+    for word in a named one, in none, in more than one other, or is too short to tell.
+
+    >>> texts = {"E1": "The fence is 10 m away.", "E2": "Walls resist fire for 90 minutes, doors too."}
+    >>> shown = {key: Excerpt(key=key, text=text, where="a.md:1") for key, text in texts.items()}
+    >>> key_instead({"E1"}, "Walls resist fire for 90 minutes.", shown)
+    'E2'
+    """
+    wanted = _squeezed(strip_markers(statement).text.strip(_EDGES))
+    if _weight(wanted) < LEAST_CHARS:
+        return None
+    holding = [key for key, excerpt in excerpts.items() if wanted in _squeezed(excerpt.text)]
+    return holding[0] if len(holding) == 1 and holding[0] not in named else None
+
+
 _LATIN: Final = 0x2E7F
+
+
+def _weight(squeezed: str) -> int:
+    return sum(2 if ord(char) > _LATIN else 1 for char in squeezed)
 
 
 def _squeezed(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any, Final
 from agents.broker import BudgetExhausted
 from agents.prompts import Excerpt
 from agents.prompts_loop import data_result, failed_result, repeated_words, shown_result, told_words
-from agents.tools.contract import ToolError, ToolOk
+from agents.tools.builtin.notes import DEFAULT_HITS
+from agents.tools.contract import ToolCall, ToolError, ToolOk
 from agents.tools.loops import ActionKey
 from agents.workers.model_loop.calls import Proposal, Returned
 from agents.workers.model_loop.progress import CallOutcome, Closing
@@ -79,7 +80,7 @@ def observe(
                 seeking=True,
                 expected=proposal.expected,
                 found=shown.found,
-                news=len(shown.new),
+                news=0 if _far_down(call) else len(shown.new),
             )
             keys = frozenset(excerpt.key for excerpt in shown.excerpts)
             return Observation(
@@ -107,6 +108,17 @@ def _taken(tool: str, result: ToolOk, shelf: Shelf, visible: Collection[str]) ->
     return (
         shelf.add_search(result.data, visible) if tool == SEARCH else shelf.add_reading(result.data, visible)
     )
+
+
+FAR_DOWN: Final = 2 * DEFAULT_HITS
+"""Place in a search from which on hits are no new evidence, the second page behind the first one: what is near to the
+query stands before. Small models page on through one search to its end. Our choice."""
+
+
+def _far_down(call: ToolCall) -> bool:
+    """Return whether a call pages on through a search far behind its best hits."""
+    offset = call.arguments.get("offset", 0)
+    return call.tool == SEARCH and isinstance(offset, int) and offset >= FAR_DOWN
 
 
 def _next(data: Any) -> int | None:

@@ -16,7 +16,7 @@ from agents.prompts import Excerpt
 from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, told_words
 from agents.results import LoopNote, LoopNoteKind, OpenReason, SearchRound, WorkResult
 from agents.tools.loops import ActionKey
-from agents.workers.model_citations import key_by_words, named_keys
+from agents.workers.model_citations import key_by_words, key_instead, named_keys
 from agents.workers.model_claims import MAX_WORK_TOKENS, Answer, Piece, questions_of
 from agents.workers.model_loop.calls import Offered, offered_by
 from agents.workers.model_loop.conversation import Composed, Conversation, request_budget
@@ -136,12 +136,13 @@ class Session:
         return "not_answerable" if self.shelf.pieces else "not_found"
 
     def _resolved(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a claim with the numbers of the excerpts that it cites: found by its words where it names none."""
-        pieces = self.shelf.pieces
-        if named_keys(entry["excerpts"]) & pieces.keys():
-            return entry
-        excerpts = {key: piece.excerpt for key, piece in pieces.items()}
-        key = key_by_words(entry["excerpts"], str(entry["statement"]), excerpts)
+        """Return a claim with the numbers of the excerpts that it cites: by its words where it names none or others."""
+        excerpts = {key: piece.excerpt for key, piece in self.shelf.pieces.items()}
+        named = named_keys(entry["excerpts"]) & excerpts.keys()
+        if named:
+            key = key_instead(named, str(entry["statement"]), excerpts)
+        else:
+            key = key_by_words(entry["excerpts"], str(entry["statement"]), excerpts)
         if key is None:
             return entry
         self.note("cited_by_words", f"{key}: {entry['statement']}")

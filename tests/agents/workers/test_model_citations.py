@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.prompts import Excerpt
-from agents.workers.model_citations import key_by_words, named_keys
+from agents.workers.model_citations import key_by_words, key_instead, named_keys
 
 APART = "Battery containers must stand at least 3 m apart on all sides."
 LIMIT = "改造后出水总磷的限值是 0.3 mg/L。"
@@ -55,3 +55,24 @@ def test_numbers(entry: str, keys: set[str]) -> None:
 )
 def test_words(listed: list[str], statement: str, key: str | None) -> None:
     assert key_by_words(listed, statement, EXCERPTS) == key
+
+
+@pytest.mark.parametrize(
+    ("named", "statement", "key"),
+    [
+        ({"E1"}, APART, "E2"),
+        ({"E3"}, "battery containers must stand at least 3 m apart on all sides", "E2"),
+        ({"E1", "E2"}, APART, None),
+        ({"E1"}, "Battery containers must stand at least 5 m apart on all sides.", None),
+        ({"E1"}, "3 m apart", None),
+        ({"E2"}, "“改造后出水总磷的限值是 0.3 mg/L。”", "E3"),
+        ({"E2"}, "", None),
+    ],
+)
+def test_a_copied_statement_cites_where_it_stands(named: set[str], statement: str, key: str | None) -> None:
+    assert key_instead(named, statement, EXCERPTS) == key
+
+
+def test_a_statement_that_stands_in_two_other_places_is_left_as_it_is() -> None:
+    twice = {**EXCERPTS, "E4": Excerpt(key="E4", text=f"Repeated: {APART}", where="annex.md:2")}
+    assert key_instead({"E1"}, APART, twice) is None

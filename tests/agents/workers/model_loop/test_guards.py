@@ -28,6 +28,7 @@ from tests.agents.workers.model_loop.stage import (
     run,
     search,
     text,
+    written,
 )
 
 
@@ -87,6 +88,28 @@ async def test_two_rounds_without_new_evidence_end_a_search(folder: Path) -> Non
     (gap,) = result.output.open_questions
     assert gap.reason == "not_answerable", "the search came to its end by itself"
     assert [one.new_evidence for one in result.rounds][1:] == [0, 0]
+
+
+async def test_paging_on_through_one_search_comes_to_an_end(tmp_path: Path) -> None:
+    # 40 notes that all speak of the index: each page of five brings excerpts that were not shown before.
+    notes = {f"n{number:02}.md": f"# Part {number}\n\nAn index of kind {number}.\n" for number in range(40)}
+    pages = [calls(search("index", offset=offset)) for offset in (5, 10, 15)]
+    result, broker = await run(written(tmp_path, notes), order(), *pages, calls(GIVES_UP))
+    # The page behind the first is evidence; two further ones are two rounds without any (004 3.5).
+    assert [call.arguments.get("offset", 0) for call in broker.calls] == [0, 5, 10, 15]
+    assert [note.kind for note in result.notes] == ["search_ended", "open_question"]
+    assert "the search is over" in broker.told(3)
+
+
+async def test_a_claim_that_was_copied_from_another_excerpt_cites_that(folder: Path) -> None:
+    lock = "The lock on the index costs 9 coins."
+    wrong = ending({"statement": lock, "excerpts": ["E1"], "question": 1})
+    result, broker = await run(folder, order(path=2), calls(wrong))
+    assert f"{COST}" in broker.told(0)
+    (claim,) = result.output.claims
+    (evidence,) = result.output.evidence
+    assert (claim.statement, evidence.text) == (lock, lock)
+    assert ("cited_by_words", f"E2: {lock}") in [(note.kind, note.detail) for note in result.notes]
 
 
 async def test_two_failed_calls_in_a_row_make_the_model_think_again(folder: Path) -> None:
