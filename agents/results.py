@@ -86,6 +86,7 @@ LoopNoteKind = Literal[
     "unfinished",
     "evidence_changed",
     "cited_by_words",
+    "no_claim",
     "tool_left_out",
 ]
 """What the code around a model's loop did or noted.
@@ -96,7 +97,8 @@ LoopNoteKind = Literal[
 - `open_question`: why the model leaves a question open, in its words.
 - `unfinished`: the model ended without all that `finish` asks for.
 - `evidence_changed`: an excerpt read again was not the same; nothing cites it.
-- `cited_by_words`: a claim named no excerpt by its number; code found its words in the one that it now cites.
+- `cited_by_words`: a claim named no excerpt, or another than the one its words stand in; it cites that one now.
+- `no_claim`: a claim that only said that the material does not say something; its question stays open.
 - `tool_left_out`: a granted tool that the model was not told of, and why.
 """
 

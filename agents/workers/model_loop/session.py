@@ -16,6 +16,7 @@ from agents.prompts import Excerpt
 from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, told_words
 from agents.results import LoopNote, LoopNoteKind, OpenReason, SearchRound, WorkResult
 from agents.tools.loops import ActionKey
+from agents.workers.model_absences import says_nothing_of_it
 from agents.workers.model_citations import key_by_words, key_instead, named_keys
 from agents.workers.model_claims import MAX_WORK_TOKENS, Answer, Piece, questions_of
 from agents.workers.model_loop.calls import Offered, offered_by
@@ -148,6 +149,13 @@ class Session:
         self.note("cited_by_words", f"{key}: {entry['statement']}")
         return {**entry, "excerpts": [key]}
 
+    def _is_absence(self, entry: Mapping[str, Any]) -> bool:
+        """Return whether a claim only says that the excerpts don't say it, and quotes none that does."""
+        statement = str(entry["statement"])
+        keys = named_keys(entry["excerpts"])
+        cited = {key: piece.excerpt for key, piece in self.shelf.pieces.items() if key in keys}
+        return says_nothing_of_it(statement) and key_by_words([], statement, cited) is None
+
     async def _citable(self, finish: Finish) -> list[Piece]:
         """Return the pieces that claims may cite: what the model saw, read again where it went out of sight."""
         pieces = self.shelf.pieces
@@ -175,7 +183,10 @@ class Session:
         pieces = await self._citable(finish)
         answer = Answer(order=self.order, registry=self.registry, questions=self.questions, pieces=pieces)
         for entry in finish.claims:
-            answer.add(entry)
+            if self._is_absence(entry):
+                self.note("no_claim", str(entry["statement"]))
+            else:
+                answer.add(entry)
         # A query of the model's is no statement of the output, but a reader of the text could not tell.
         by_code = [one.query for one in self.rounds if one.why == BY_CODE]
         output = answer.output(self.searched, self._reason, told=by_code)

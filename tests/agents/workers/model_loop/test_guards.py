@@ -112,6 +112,27 @@ async def test_a_claim_that_was_copied_from_another_excerpt_cites_that(folder: P
     assert ("cited_by_words", f"E2: {lock}") in [(note.kind, note.detail) for note in result.notes]
 
 
+async def test_a_claim_that_the_excerpts_say_nothing_is_no_claim(folder: Path) -> None:
+    lacking = "The price is not confirmed in the given excerpt."
+    result, _ = await run(
+        folder, order(), calls(ending({"statement": lacking, "excerpts": ["E1"], "question": 1}))
+    )
+    assert result.output.claims == ()
+    (gap,) = result.output.open_questions
+    assert gap.question == QUESTION
+    assert not result.candidate_complete
+    assert ("no_claim", lacking) in [(note.kind, note.detail) for note in result.notes]
+
+
+async def test_what_a_document_says_of_an_excerpt_is_a_claim(tmp_path: Path) -> None:
+    said = "An index is not described in the given excerpt of the manual."
+    folder = written(tmp_path, {"a.md": f"# Index\n\n{said}\n"})
+    result, _ = await run(
+        folder, order(), calls(ending({"statement": said, "excerpts": ["E1"], "question": 1}))
+    )
+    assert [claim.statement for claim in result.output.claims] == [said]
+
+
 async def test_two_failed_calls_in_a_row_make_the_model_think_again(folder: Path) -> None:
     tools = {"fetch": refused}
     result, broker = await run(
