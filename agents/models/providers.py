@@ -129,7 +129,7 @@ def open_chat(
     if known is None or not model.strip():
         raise UnknownProvider(name, tuple(PROVIDERS))
     access = _access(provider, known, base_url, environ)
-    client = _MAKERS[known.dialect](_class_of(provider), model.strip(), access, timeout_s)
+    client = _MAKERS[known.dialect](_class_of(provider, access.foreign), model.strip(), access, timeout_s)
     return LangChainChat(
         client,
         name,
@@ -260,8 +260,8 @@ _MAKERS: Final[Mapping[Dialect, _Maker]] = {
 
 
 @cache
-def _class_of(provider: str) -> Any:
-    """Import the provider's class; raises `ProviderNotInstalled`."""
+def _class_of(provider: str, foreign: bool) -> Any:
+    """Import the provider's class, for its own or a `foreign` server; raises `ProviderNotInstalled`."""
     known = PROVIDERS[provider]
     try:
         kind = getattr(import_module(known.module), known.kind)
@@ -271,4 +271,6 @@ def _class_of(provider: str) -> Any:
         return kind
     # Imported with the provider's package: it has no business in a process that thinks without one.
     answers = import_module("agents.models.tolerant_answers")
-    return answers.tolerant_openai(kind) if known.dialect == "openai" else answers.tolerant_anthropic(kind)
+    if known.dialect == "openai":
+        return answers.tolerant_openai(kind, foreign=foreign)
+    return answers.tolerant_anthropic(kind)

@@ -16,13 +16,21 @@ from agents.models.failures import MalformedResponse, NoModelServer
 from agents.models.outcomes import not_an_object
 
 
-def tolerant_openai(kind: type[Any]) -> type[Any]:
+def tolerant_openai(kind: type[Any], *, foreign: bool = False) -> type[Any]:
     """Return `kind`, a chat model on OpenAI's client, as one that keeps the calls which are in order.
 
-    What is no completion at all makes it raise `MalformedResponse`.
+    What is no completion at all makes it raise `MalformedResponse`. At a `foreign` server the length of an answer is
+    limited by `max_tokens`: OpenAI's newer word for it is passed over by some (llama.cpp's Python server writes on to
+    the end of its context) and refused by others.
     """
 
     class Tolerant(kind):  # type: ignore[misc]  # a class that is known when it runs
+        def _get_request_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            payload: dict[str, Any] = super()._get_request_payload(*args, **kwargs)
+            if foreign and "max_completion_tokens" in payload:
+                payload["max_tokens"] = payload.pop("max_completion_tokens")
+            return payload
+
         def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
             _refuse_text(response)
             body = response if isinstance(response, dict) else _as_json(response)

@@ -618,6 +618,23 @@ async def test_the_length_of_an_answer_is_limited_by_the_request() -> None:
     assert server.asked[0].body["max_tokens"] == 50
 
 
+@pytest.mark.parametrize(
+    ("base_url", "word", "other"),
+    [
+        (None, "max_completion_tokens", "max_tokens"),
+        ("http://127.0.0.1:9/v1", "max_tokens", "max_completion_tokens"),
+    ],
+)
+def test_the_length_is_said_in_the_word_that_the_server_knows(
+    base_url: str | None, word: str, other: str
+) -> None:
+    # Seen with llama.cpp's Python server: it passes OpenAI's newer word over and writes on for ever.
+    made = open_chat("openai:toy", environ={"OPENAI_API_KEY": KEY}, base_url=base_url)
+    payload = cast("Any", made.model)._get_request_payload("go", max_tokens=50)
+    assert payload[word] == 50
+    assert other not in payload
+
+
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_server_that_gives_no_stream_is_asked_for_whole_answers_next_time(provider: str) -> None:
     whole = (
