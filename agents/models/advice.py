@@ -9,19 +9,33 @@ from agents.models.contract import ModelError, ModelErrorCause, ModelErrorType
 from graphs.contract import Lang
 
 
-def explained(error: ModelError, *, model: str, lang: Lang) -> str:
+def explained(error: ModelError, *, model: str, lang: Lang, elapsed_ms: float = 0.0) -> str:
     """Return `error` of `model` (`provider:model`) in one line of `lang`; what its server said stands as it came.
 
-    Next steps are named for what a person can remove (`ModelError.cause`): nothing of them follows from the text of
-    a server.
+    It ends with the next step, which follows from what a person can remove (`ModelError.cause`), else from the kind of
+    the error, never from the text of a server. Of what took too long it says how long it took (`elapsed_ms`).
     """
     at = _WHERE[lang].format(address=error.address) if error.address else ""
-    said = _KINDS[error.error_type][lang] if error.cause is None else _CAUSES[error.cause][lang]
-    step = "" if error.cause is None else _STEPS[error.cause][lang]
+    if error.cause is None:
+        said, step = _KINDS[error.error_type][lang], _STEPS_OF_KINDS[error.error_type][lang]
+    else:
+        said, step = _CAUSES[error.cause][lang], _STEPS[error.cause][lang]
+    if error.error_type == "timeout" and elapsed_ms >= _SECOND_MS:
+        said += _AFTER[lang].format(seconds=elapsed_ms / _SECOND_MS)
     told = error.message.rstrip(" .。")
-    if lang == "zh":
-        return f"{model}{at}：{said}（{told}）" + (f"。下一步：{step}" if step else "")
-    return f"{model}{at}: {said} ({told})" + (f". Next: {step}" if step else "")
+    step = step.format(provider=model.partition(":")[0])
+    return (
+        f"{model}{at}：{said}（{told}）。下一步：{step}"
+        if lang == "zh"
+        else f"{model}{at}: {said} ({told}). Next: {step}"
+    )
+
+
+_SECOND_MS: Final = 1000.0
+_AFTER: Final[Mapping[Lang, str]] = {
+    "en": ", given up after {seconds:.0f} s",
+    "zh": "，{seconds:.0f} 秒后放弃",
+}
 
 
 _WHERE: Final[Mapping[Lang, str]] = {"en": " at {address}", "zh": "（地址 {address}）"}
@@ -35,6 +49,43 @@ _KINDS: Final[Mapping[ModelErrorType, Mapping[Lang, str]]] = {
     "overflow": {"en": "the request is too long for it", "zh": "请求超出其长度上限"},
     "misconfigured": {"en": "it can't be asked as it is set up", "zh": "按目前的配置无法使用"},
     "unknown": {"en": "it failed for an unknown reason", "zh": "因未知原因失败"},
+}
+
+_STEPS_OF_KINDS: Final[Mapping[ModelErrorType, Mapping[Lang, str]]] = {
+    "timeout": {
+        "en": "try again, or let a call be silent for longer: MASKGRAD_MODEL_TIMEOUT=600 (seconds) in the environment",
+        "zh": "请重试，或允许每次调用静默更久：在环境变量中设置 MASKGRAD_MODEL_TIMEOUT=600（秒）",
+    },
+    "rate_limited": {
+        "en": "try again later, or ask for less in a minute: MASKGRAD_RATE_LIMITS={provider}=30rpm in the environment",
+        "zh": "请稍后重试，或减少每分钟的调用：在环境变量中设置 MASKGRAD_RATE_LIMITS={provider}=30rpm",
+    },
+    "unavailable": {
+        "en": "look at its server, or wait, then try again; without models: maskgrad models off",
+        "zh": "请检查其服务器或稍候再重试；不使用模型：maskgrad models off",
+    },
+    "bad_request": {
+        "en": "see in brackets what its server objects to; mend that there and try again, or plan anew with another "
+        "--model or --base-url",
+        "zh": "括号中是服务器的意见；请在服务器上解决后重试，或用另外的 --model 或 --base-url 重新规划",
+    },
+    "refused": {
+        "en": "word the goal in another way, or plan anew with another --model; a quota that is used up is renewed at "
+        "the provider",
+        "zh": "请换一种方式表述目标，或用另外的 --model 重新规划；若是额度用尽，请到服务方处补充",
+    },
+    "overflow": {
+        "en": "serve it with a longer context and try again, or plan anew with a --model that takes more",
+        "zh": "请为其设置更长的上下文后重试，或用能接受更长请求的 --model 重新规划",
+    },
+    "misconfigured": {
+        "en": "correct its name, address or key, then try again; without models: maskgrad models off",
+        "zh": "请更正其名称、地址或密钥后重试；不使用模型：maskgrad models off",
+    },
+    "unknown": {
+        "en": "try again; if it stays so, plan anew with another --model; without models: maskgrad models off",
+        "zh": "请重试；若仍如此，请用另外的 --model 重新规划；不使用模型：maskgrad models off",
+    },
 }
 
 _CAUSES: Final[Mapping[ModelErrorCause, Mapping[Lang, str]]] = {

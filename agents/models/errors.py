@@ -6,6 +6,7 @@ ChatUnavailable             everything below; catch it to catch all of them
 ├── MissingKey              (LookupError)  the environment holds no key for it
 ├── InvalidBaseUrl          (ValueError)   an address that is none, or of a provider that takes none
 ├── InvalidPricesFile       (ValueError)   the user's price table can't be read
+├── RecordAndReplay         (ValueError)   both are asked for at once
 ├── InvalidRecording        (ValueError)   a line of a file of recorded answers is none
 └── RecordingUnavailable    (OSError)      a file of recorded answers can't be read or written
 
@@ -118,6 +119,21 @@ class InvalidPricesFile(ChatUnavailable, ValueError):
         )
 
 
+class RecordAndReplay(ChatUnavailable, ValueError):
+    """Replies are to be recorded and to come from a recording at once."""
+
+    code = "record_and_replay"
+
+    def __init__(self) -> None:
+        super().__init__(
+            en="MASKGRAD_RECORD and MASKGRAD_REPLAY are both set, and what comes from a recording is recorded in none; "
+            "accepted: one of them. Next: unset MASKGRAD_REPLAY to ask the model and record, or "
+            "MASKGRAD_RECORD to replay",
+            zh="MASKGRAD_RECORD 与 MASKGRAD_REPLAY 同时设置，而来自录制的回复不会再次录制；可接受：二者之一。下一步："
+            "取消 MASKGRAD_REPLAY 以询问模型并录制，或取消 MASKGRAD_RECORD 以回放",
+        )
+
+
 class InvalidRecording(ChatUnavailable, ValueError):
     """A file of recorded answers with a line that is none."""
 
@@ -127,9 +143,10 @@ class InvalidRecording(ChatUnavailable, ValueError):
         self.path = path
         self.line = line
         super().__init__(
-            en=f"line {line} of {path} is no recorded answer; accepted: lines that RecordingChat wrote. Remove the "
-            "line or record anew",
-            zh=f"{path} 第 {line} 行不是录制的回答；可接受：由 RecordingChat 写入的行。请删除该行或重新录制",
+            en=f"line {line} of {str(path)!r} is no recorded reply; accepted: a file that MASKGRAD_RECORD wrote. Next: "
+            "name that file, or record anew: run once with MASKGRAD_RECORD=FILE instead of MASKGRAD_REPLAY",
+            zh=f"{str(path)!r} 第 {line} 行不是录制的回复；可接受：由 MASKGRAD_RECORD 写入的文件。下一步：指明该文件，"
+            "或重新录制：用 MASKGRAD_RECORD=文件 代替 MASKGRAD_REPLAY 运行一次",
         )
 
 

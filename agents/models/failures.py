@@ -73,6 +73,9 @@ _BY_NAME: Final[Mapping[str, ModelErrorType]] = {
 _CONNECTION_NAMES: Final = frozenset({"APIConnectionError", "TransportError", "NetworkError"})
 """Of them, those that say that the server could not be reached, or that the connection broke."""
 
+_NO_SUCH_MODEL: Final = "model_not_found"
+"""OpenAI's code for it, whatever the status."""
+
 _BY_BODY: Final[Mapping[str, ModelErrorType]] = {
     "overloaded_error": "unavailable",
     "api_error": "unavailable",
@@ -81,9 +84,11 @@ _BY_BODY: Final[Mapping[str, ModelErrorType]] = {
     "rate_limit_error": "rate_limited",
     "rate_limit_exceeded": "rate_limited",
     "insufficient_quota": "refused",
+    _NO_SUCH_MODEL: "misconfigured",
 }
-"""Errors that come in the body of a stream, after the status said that all is well; and a quota that is used up, which
-OpenAI reports as a rate limit although waiting does not help."""
+"""Errors that come in the body of a stream, after the status said that all is well; a quota that is used up, which
+OpenAI reports as a rate limit although waiting does not help; and a model that does not exist, which some servers with
+its interface call a bad request."""
 
 _OVERFLOW_WORDS: Final = (
     "context length",
@@ -135,6 +140,7 @@ def cause_of(error: BaseException, kind: ModelErrorType) -> ModelErrorCause | No
         return "no_completion"
     if kind == "misconfigured":
         is_absent = isinstance(error, lc.ModelNotFoundError) or status_of(error) == 404
+        is_absent = is_absent or _NO_SUCH_MODEL in _body_codes(error)
         return "not_found" if is_absent else "key_refused"
     if kind == "unavailable" and status_of(error) is None:
         names = {base.__name__ for base in type(error).__mro__}
@@ -180,7 +186,7 @@ def _kind_of(error: BaseException) -> ModelErrorType:
     kind = _first_guess(error)
     if kind == "bad_request" and any(word in str(error).casefold() for word in _OVERFLOW_WORDS):
         return "overflow"
-    if kind in {"unknown", "rate_limited"}:
+    if kind in {"unknown", "rate_limited", "bad_request"}:
         return _by_body(error) or kind
     return kind
 
@@ -199,14 +205,16 @@ def _first_guess(error: BaseException) -> ModelErrorType:
 
 
 def _by_body(error: BaseException) -> ModelErrorType | None:
+    return next((_BY_BODY[name] for name in _body_codes(error) if name in _BY_BODY), None)
+
+
+def _body_codes(error: BaseException) -> tuple[str, ...]:
+    """Return what the body of an error calls it: its code, its type."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(inner, Mapping):
-        return None
-    for name in (inner.get("code"), inner.get("type")):
-        if isinstance(name, str) and name in _BY_BODY:
-            return _BY_BODY[name]
-    return None
+        return ()
+    return tuple(name for name in (inner.get("code"), inner.get("type")) if isinstance(name, str))
 
 
 def _retry_after(error: BaseException) -> float | None:

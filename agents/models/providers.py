@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -140,6 +141,44 @@ def open_chat(
         address=access.url,
         hide=() if access.key == NO_KEY else (access.key,),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStanding:
+    """What models of a provider need here, and what of it is there."""
+
+    provider: str
+    extra: str
+    """Of this distribution, with its package."""
+    installed: bool
+    address: str
+    """Where its calls go without `--base-url`."""
+    keys: tuple[str, ...]
+    """Environment variables that may hold its key; empty: it needs none."""
+    key: str | None
+    """That of them which is set; never its value."""
+
+
+def standings(environ: Mapping[str, str]) -> tuple[ProviderStanding, ...]:
+    """Return how each provider stands, in their order; imports none and asks none.
+
+    Its address is the user's own where that can be used, else the provider's.
+    """
+    found = []
+    for name, known in PROVIDERS.items():
+        own = OWN_SERVERS[name]
+        users = own.named_by(environ)
+        found.append(
+            ProviderStanding(
+                provider=name,
+                extra=known.extra,
+                installed=find_spec(known.module) is not None,
+                address=users if users and is_server_address(users) else own.url,
+                keys=known.keys,
+                key=next((variable for variable in known.keys if environ.get(variable)), None),
+            )
+        )
+    return tuple(found)
 
 
 def chat_of(

@@ -88,17 +88,22 @@ def render_repair(found: PlanRepair, lang: Lang) -> str:
     words = _WORDS[found.kind][0 if lang == "en" else 1].format_map(
         {name: _shown(name, " ".join(value.split()), lang) for name, value in found.detail.items()}
     )
+    if found.kind == "fallback":
+        return words
     return f"Repaired: {words}" if lang == "en" else f"已修正：{words}"
 
 
 def _shown(name: str, value: str, lang: Lang) -> str:
     if name == "reason":
         return reason_words(value, lang)
-    return _ANSWERS_ZH.get(value, value) if name == "what" and lang == "zh" else value
+    return _ANSWERS[lang].get(value, value) if name == "what" else value
 
 
-_ANSWERS_ZH: Final[Mapping[str, str]] = {"intent": "目标理解", "plan": "计划"}
-"""What readers call an answer, without its language."""
+_ANSWERS: Final[Mapping[Lang, Mapping[str, str]]] = {
+    "en": {"intent": "reading of the goal", "plan": "plan"},
+    "zh": {"intent": "目标理解", "plan": "计划"},
+}
+"""What an answer is called; a repair names it without a language, for its reader's may not be the goal's."""
 
 
 def render_problem(found: PlanRepair, lang: Lang) -> str:
@@ -275,7 +280,8 @@ _WORDS: Final[Mapping[RepairKind, tuple[str, str]]] = {
         "对 {region} 的重新拆分不能按提议使用：{reason}。",
     ),
     "fallback": (
-        "nothing usable came of the model's {what} ({reason}); the embedded planner's stands instead.",
-        "模型的{what}没有可用之处（{reason}），改用内置规划器的结果。",
+        "Nothing usable came of the model's {what}; the embedded planner's, made by rules, stands instead. "
+        "Why: {reason}",
+        "模型的{what}没有可用之处，改用内置规划器按规则得出的结果。原因：{reason}",
     ),
 }

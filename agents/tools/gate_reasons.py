@@ -34,19 +34,19 @@ _TEXTS: Final[Mapping[ReasonCode, Mapping[Lang, str]]] = {
         "en": "the contract asks for an approval of {tool}",
         "zh": "任务契约要求 {tool} 须经批准",
     },
-    "changes_files": {"en": "{tool} changes your files", "zh": "{tool} 会改动你的文件"},
+    "changes_files": {"en": "{tool} changes your files", "zh": "{tool} 会改动您的文件"},
     "acts_outside": {"en": "{tool} acts outside this machine", "zh": "{tool} 会对本机以外产生影响"},
     "carries_data_out": {
         "en": "with {argument}, {tool} could tell somebody outside what you did not write",
-        "zh": "{tool} 可能通过 {argument} 把并非你所写的内容传到外部",
+        "zh": "{tool} 可能通过 {argument} 把并非您所写的内容传到外部",
     },
     "from_untrusted_text": {
-        "en": "{argument} comes from text that is not yours: “{text}”",
-        "zh": "{argument} 出自并非你所写的文本：“{text}”",
+        "en": "{argument} stands in text that is not yours: “{text}”",
+        "zh": "{argument} 的内容出现在并非您所写的文本中：“{text}”",
     },
     "said_by_nobody": {
         "en": "{argument} is the model's own: neither you nor a text gave it",
-        "zh": "{argument} 由模型自行给出：你没有提到，文本中也没有",
+        "zh": "{argument} 由模型自行给出：您没有提到，文本中也没有",
     },
 }
 

@@ -75,6 +75,8 @@ class Found(NamedTuple):
     """Number of the text, from 0."""
     words: str
     """What of it stands there, in the form in which it is compared."""
+    part: bool = False
+    """Whether it stands there only as a part of longer words."""
 
 
 class Clock(NamedTuple):
@@ -90,7 +92,7 @@ def plain(text: str) -> str:
     >>> plain("Ｈello\\n  “World”")
     'hello "world"'
     """
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).translate(_QUOTES)).casefold().strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).translate(_QUOTES)).strip().casefold()
 
 
 def undisguised(text: str) -> str:
@@ -98,7 +100,17 @@ def undisguised(text: str) -> str:
 
     Only for looking a value up in untrusted text: in the user's words a value with such a character does not stand.
     """
-    return plain("".join(char for char in text if unicodedata.category(char) != "Cf"))
+    return plain(_seen(text))
+
+
+def _seen(text: str) -> str:
+    return "".join(char for char in text if unicodedata.category(char) != "Cf")
+
+
+def _written(text: str) -> str:
+    """Return what `undisguised` makes of `text`, with its capitals, and with the ends of lines in white space."""
+    told = unicodedata.normalize("NFKC", _seen(text)).translate(_QUOTES)
+    return _SPACE.sub(lambda space: "\n" if "\n" in space[0] else " ", told).strip()
 
 
 def addresses(text: str) -> frozenset[str]:
@@ -288,6 +300,7 @@ class KnownTexts:
     def __init__(self, texts: Iterable[str] = ()) -> None:
         """Start with `texts`, in order."""
         self._plain: list[str] = []
+        self._written: list[str] = []
         self._undated: list[str] = []
         self._addresses: dict[str, int] = {}
         self._accounts: dict[str, int] = {}
@@ -308,6 +321,7 @@ class KnownTexts:
         number = len(self._plain)
         shown = undisguised(text)
         self._plain.append(shown)
+        self._written.append(_written(text))
         self._undated.append(shown)
         found_in = (
             (self._addresses, addresses(text)),
@@ -370,8 +384,12 @@ class KnownTexts:
                 if one in kept:
                     return Found(kept[one], one)
         for number, text in enumerate(self._plain):
-            if _stands(wanted, text) if len(wanted) < SHORT and not _is_han(wanted[0]) else wanted in text:
+            if _stands(wanted, text):
                 return Found(number, wanted)
+        if len(wanted) >= SHORT or _is_han(wanted[0]):
+            for number, text in enumerate(self._plain):
+                if wanted in text:
+                    return Found(number, wanted, part=True)
         when = self._when_in(value)
         return None if when is None else Found(when, wanted)
 
@@ -395,11 +413,25 @@ class KnownTexts:
         return None
 
     def excerpt(self, found: Found) -> str:
-        """Return the surroundings of what was found, as compared; the text's beginning, where it reads otherwise."""
+        """Return the line around what was found; the text's beginning, where it reads otherwise.
+
+        What stands there only as a part of longer words is marked: `the ‹member›ship fee`.
+        """
         text, wanted = self._plain[found.text], undisguised(found.words)
-        at = max(text.find(wanted), 0)
-        start, end = max(0, at - EXCERPT_CHARS), at + min(len(wanted), EXCERPT_CHARS) + EXCERPT_CHARS
-        return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+        at = _standing_at(wanted, text)
+        at = max(text.find(wanted) if at is None else at, 0)
+        written = self._written[found.text]
+        if len(written) != len(text):
+            # A letter that is longer in small: places differ, so it is shown as compared.
+            written = text
+        last = at + min(len(wanted), EXCERPT_CHARS)
+        start = max(0, at - EXCERPT_CHARS, written.rfind("\n", 0, at) + 1)
+        line = written.find("\n", at + len(wanted))
+        end = min(last + EXCERPT_CHARS, len(text), line if line >= 0 else len(text))
+        middle = f"‹{written[at:last]}›" if found.part else written[at:last]
+        shown = f"{written[start:at]}{middle}{written[last:end]}"
+        before, after = start > 0 and written[start - 1] != "\n", end < len(text) and end != line
+        return ("…" if before else "") + shown.replace("\n", " ") + ("…" if after else "")
 
     def _read_times(self) -> None:
         # Reading dates takes longer than everything else: not before somebody asks for one.
@@ -460,6 +492,11 @@ def _clock(match: re.Match[str]) -> Clock:
 
 
 def _stands(wanted: str, text: str) -> bool:
+    return _standing_at(wanted, text) is not None
+
+
+def _standing_at(wanted: str, text: str) -> int | None:
+    """Return where `wanted` stands in `text` as a whole, no part of anything longer; `None`: nowhere."""
     at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted)
@@ -467,9 +504,9 @@ def _stands(wanted: str, text: str) -> bool:
         # A single character is a word in Chinese only where it stands alone.
         alone = len(wanted) > 1 or not (before[:1].isalnum() or after[:1].isalnum())
         if alone and _border(wanted[0], before) and _border(wanted[-1], after):
-            return True
+            return at
         at = text.find(wanted, at + 1)
-    return False
+    return None
 
 
 def _border(edge: str, beyond: str) -> bool:

@@ -92,7 +92,8 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
         request = ModelRequest(
             purpose="work", messages=sent, output_schema=WORK_SCHEMA, max_output_tokens=MAX_WORK_TOKENS
         )
-        outcome = (await broker.call_model(request)).outcome
+        reply = await broker.call_model(request)
+        outcome = reply.outcome
         match outcome:
             case FinalAnswer(data=dict() as data):
                 return data
@@ -104,7 +105,7 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
             case InvalidOutput():
                 problem = outcome
             case ModelError():
-                raise model_failure(outcome, order)
+                raise model_failure(outcome, reply, order)
         sent = (*messages, *repair_messages(problem.raw, problem.reason, order.lang))
     raise WorkFailed("invalid_output", f"no usable answer after {MAX_REPAIRS} repairs: {problem.reason}")
 

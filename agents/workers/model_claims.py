@@ -24,7 +24,7 @@ from agents.evidence import (
     with_leak,
 )
 from agents.models.advice import explained
-from agents.models.contract import ModelError
+from agents.models.contract import ModelError, ModelReply
 from agents.operations import field_name
 from agents.prompts import Excerpt
 from agents.results import Need, OpenQuestion, OpenReason, WorkOutput
@@ -68,9 +68,10 @@ MAX_WORK_TOKENS: Final = 4_000
 itself stops here; so an attempt's answers are at most its steps times this. Our choice."""
 
 
-def model_failure(error: ModelError, order: WorkOrder) -> WorkFailed:
-    """Return the failure of work whose model could not be reached or refused, in the goal's language."""
-    said = explained(error, model=order.agent.model_policy.model or "-", lang=order.lang)
+def model_failure(error: ModelError, reply: ModelReply, order: WorkOrder) -> WorkFailed:
+    """Return the failure of work whose model could not be reached or refused (`reply`), in the goal's language."""
+    name = order.agent.model_policy.model or "-"
+    said = explained(error, model=name, lang=order.lang, elapsed_ms=reply.elapsed_ms)
     return WorkFailed(_FAILURES[error.error_type], said, retry_after_s=error.retry_after_s)
 
 

@@ -95,7 +95,7 @@ ClassReasonCode = Literal[
 """Why a failure is of its class; `CLASS_REASONS` says each in words."""
 
 CLASS_REASONS: Final[Mapping[ClassReasonCode, Mapping[Lang, str]]] = {
-    "outside": {"en": "independent of the input", "zh": "与输入无关"},
+    "outside": {"en": "something outside, independent of the input", "zh": "外部原因，与输入无关"},
     "checker_broke": {
         "en": "a checker broke: nothing is known of the output",
         "zh": "核验程序出错，输出情况不明",

@@ -118,6 +118,8 @@ def guard_text(state: RunState, blockage: Blockage) -> str:
     Made of the kind of failure alone: words of a model or a document never get into an instruction (semantics 2).
     """
     lang = approved_proposal(state).goal.lang
+    if blockage.failure.kind == "bad_request":
+        return _NOT_TAKEN[lang]
     what = _GUARDED.get(blockage.failure.kind, _GUARDED["refused"])[lang]
     if lang == "zh":
         return f"上一次的输出未被接受：{what}。请逐条依据材料重做，不要沿用未被证实的内容。"
@@ -127,8 +129,13 @@ def guard_text(state: RunState, blockage: Blockage) -> str:
     )
 
 
+_NOT_TAKEN: Final[Mapping[Lang, str]] = {
+    "en": "The last request was not accepted, so nothing came of it. Begin anew, and be brief: few calls, short texts.",
+    "zh": "上一次的请求未被接受，因此没有任何输出。请重新开始，并力求简短：少调用，少文字。",
+}
+"""Where there was no output that could be at fault; that a request is shorter is what can make it pass."""
+
 _GUARDED: Final[Mapping[FailureKind, Mapping[Lang, str]]] = {
-    "bad_request": {"en": "the request did not fit the model", "zh": "请求与模型不符"},
     "invalid_output": {"en": "it did not have the required form", "zh": "输出不符合要求的形式"},
     "structure": {"en": "its structure was not as the sub-task asks", "zh": "输出结构不符合子任务的要求"},
     "falsified": {"en": "a statement in it was falsified", "zh": "其中有陈述被证伪"},

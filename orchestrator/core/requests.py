@@ -155,8 +155,8 @@ REASONS: Mapping[ReasonCode, Mapping[Lang, str]] = {
         "zh": "子任务划分可能有误",
     },
     "repairs_exhausted": {
-        "en": "the repairs that the approval grants for it are used up",
-        "zh": "批准范围内可用的修复已用尽",
+        "en": "no repair that the approval grants is left for it",
+        "zh": "批准范围内没有可用的修复了",
     },
     "outside_envelope": {
         "en": "the repair would leave what was approved",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from agents.models.errors import RecordAndReplay
 from agents.models.ports import ChatPort
 from agents.models.prices import Prices, prices_in
 from agents.models.providers import DEFAULT_TIMEOUT_S, chat_of
@@ -41,7 +42,7 @@ class ChatModels:
         """Return the model that `policy` names, `None` where it names none.
 
         Raises a `ChatUnavailable` for a provider that is unknown, not installed or without a key, for an address that
-        is none, and for a file of prices or recordings that can't be read.
+        is none, for a file of prices or recordings that can't be read, and where both recording and replay are set.
         """
         if policy.kind != "model" or policy.model is None:
             return None
@@ -57,6 +58,8 @@ class ChatModels:
         return self._prices
 
     def _opened(self, policy: ModelPolicy, name: str) -> ChatPort:
+        if self._environ.get(REPLAY) and self._environ.get(RECORD):
+            raise RecordAndReplay
         if self._environ.get(REPLAY):
             return RecordedChat(path=Path(self._environ[REPLAY]), name=name)
         chat = chat_of(policy, environ=self._environ, timeout_s=self.timeout_s, prices=self.prices())

@@ -54,8 +54,8 @@ class Toolbox:
     def built_in(self) -> dict[str, Tool]:
         """Return the built-in tools that the file allows, by name.
 
-        Raises `InvalidToolsFile`, also when the folder of drafts can't be made, and for a folder that does not exist:
-        an agent that finds nothing in it would look as if nothing were there.
+        Raises `InvalidToolsFile`, also when the folder of drafts can't be made, and for a folder or the file of a table
+        that does not exist: an agent that finds nothing in it would look as if nothing were there.
         """
         for name, folder in self.file.folders.items():
             if not folder.is_dir():
@@ -65,6 +65,16 @@ class Toolbox:
                     en=f"the folder {str(folder)!r} ({name}) does not exist. Accepted: a folder that is there. "
                     "Make it, or correct `folders`.",
                     zh=f"文件夹 {str(folder)!r}（{name}）不存在。可接受：已存在的文件夹。请创建它，或改正 `folders`。",
+                )
+        for name, table in self.file.tables.items():
+            if not table.is_file():
+                raise InvalidToolsFile(
+                    self.path,
+                    None,
+                    en=f"the file {str(table)!r} of the table {name!r} does not exist. Accepted: a SQLite database or "
+                    "a CSV file that is there. Put it there, or correct `tables`.",
+                    zh=f"表 {name!r} 的文件 {str(table)!r} 不存在。可接受：已存在的 SQLite 数据库或 CSV 文件。"
+                    "请放入该文件，或改正 `tables`。",
                 )
         try:
             return configured_tools(self.file)

@@ -218,6 +218,15 @@ class TestParametric:
         assert repair.guard.startswith("上一次的输出未被接受")
         assert not any(character.isascii() and character.isalpha() for character in repair.guard)
 
+    def test_where_the_request_was_not_accepted_no_output_is_blamed(self) -> None:
+        draft = proposal(CHAIN)
+        simulation = Simulation(draft, {"a": [fails(failure("bad_request"))]})
+        simulation.run()
+        repair = only_backtrack(simulation).repair
+        assert isinstance(repair, CorrectParameters)
+        assert "request" in repair.guard
+        assert "output" not in repair.guard
+
     def test_the_second_time_it_is_a_capability_gap(self) -> None:
         done = run(CHAIN, {"b": [fails(failure("structure"))] * 2})
         assert [b.cls for b in blockages(done)] == ["B", "C"]

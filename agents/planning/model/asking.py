@@ -136,7 +136,7 @@ class Interview:
                     return _Reply(raw=outcome.raw, data=whole.data, reason=outcome.reason)
                 return _Reply(raw=outcome.raw, reason=whole.reason)
             case ModelError():
-                told = explained(outcome, model=self.chat.name, lang=self.lang)
+                told = explained(outcome, model=self.chat.name, lang=self.lang, elapsed_ms=reply.elapsed_ms)
                 return _Reply(raw="", reason=told, answered=False)
             case _:
                 assert_never(outcome)

@@ -162,7 +162,7 @@ class _Planning:
             intent_messages(shown),
             INTENT_SCHEMA,
             lambda data: read_understanding(data, self.goal.text),
-            what=self._what("intent"),
+            what="intent",
         )
         self.repairs.extend(answer.repairs)
         if answer.value is not None:
@@ -181,7 +181,7 @@ class _Planning:
         if self._asked > MAX_STEPS_PER_LEVEL:
             return await staging.stages() or self._none("plan", staging.reason)
         answer = await self.interview.ask(
-            plan_messages(shown, objective), PLAN_SCHEMA, refinery.read, what=self._what("plan")
+            plan_messages(shown, objective), PLAN_SCHEMA, refinery.read, what="plan"
         )
         if answer.value is None:
             self.repairs.extend(answer.repairs)
@@ -274,13 +274,9 @@ class _Planning:
             tainted=any(each.memory.taint == "untrusted" for each in self.options.memories),
         )
 
-    def _what(self, key: str) -> str:
-        names = {"intent": ("reading of the goal", "目标理解"), "plan": ("plan", "计划")}
-        return names[key][0 if self.goal.lang == "en" else 1]
-
     def _none(self, key: str, reason: str) -> tuple[Stage, ...]:
         self._fall_back(key, reason)
         return ()
 
     def _fall_back(self, key: str, reason: str) -> None:
-        self.repairs.append(repair("fallback", what=self._what(key), reason=reason))
+        self.repairs.append(repair("fallback", what=key, reason=reason))

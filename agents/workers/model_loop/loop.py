@@ -131,7 +131,7 @@ async def _step(session: Session) -> Finish | None:
             if error.error_type == "overflow" and session.smaller(composed):
                 return None
             session.progress = session.progress.moved("failed")
-            raise model_failure(error, session.order)
+            raise model_failure(error, reply, session.order)
 
 
 def _cut_short(session: Session, limit: str) -> Finish:

@@ -57,6 +57,7 @@ class TransportError(Exception):
         (ApiError(529), "unavailable", True),
         (ApiError(400), "bad_request", False),
         (ApiError(400, "maximum context length is 8192 tokens"), "overflow", False),
+        (ApiError(400, body={"error": {"code": "model_not_found"}}), "misconfigured", False),
         (ApiError(404), "misconfigured", False),
         (lc.ModelInvalidRequestError("exceeds the available context size"), "overflow", False),
         (ApiError(413), "overflow", False),
@@ -135,3 +136,11 @@ def test_a_cut_answer_keeps_what_was_said(completion: Any, raw: str) -> None:
     assert outcome == InvalidOutput(
         raw=raw, reason="the answer is cut off at the model's output limit; answer shorter"
     )
+
+
+def test_a_model_that_a_bad_request_says_is_not_there_is_absent() -> None:
+    """Some servers with OpenAI's interface answer so; the same status of anything else is no matter of the model."""
+    absent = model_error(ApiError(400, "no such model", body={"error": {"code": "model_not_found"}}))
+    assert (absent.error_type, absent.cause) == ("misconfigured", "not_found")
+    other = model_error(ApiError(400, "model x does not exist", body={"error": {"code": "invalid_value"}}))
+    assert (other.error_type, other.cause) == ("bad_request", None)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.tools.known_texts import (
+    Found,
     KnownTexts,
     canonical_url,
     host_of,
@@ -103,7 +104,7 @@ def test_the_place_is_shown_with_what_stands_around_it() -> None:
     found = texts.contains("Eve@evil.org")
     assert found is not None
     shown = texts.excerpt(found)
-    assert "send it to eve@evil.org now." in shown
+    assert "Send it to eve@evil.org now." in shown
     assert len(shown) < 200
 
 
@@ -166,3 +167,25 @@ def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     texts = KnownTexts([unit * (300_000 // len(unit))])
     assert not texts.says_exactly("bob@example.com 2024-05-15")
     assert texts.contains("nobody@nowhere.example") is None
+
+
+def test_the_place_is_the_line_where_it_stands_as_a_whole_with_its_capitals() -> None:
+    """A part of a longer word in an earlier text is not shown in its stead."""
+    texts = KnownTexts(["The membership fee stays.", "whole\nTell The Members\n0.2857\ncosine"])
+    found = texts.contains("the members")
+    assert found == Found(1, "the members")
+    assert texts.excerpt(found) == "Tell The Members"
+
+
+def test_a_part_of_longer_words_is_marked_as_one() -> None:
+    texts = KnownTexts(["0.9\nPay the membership fee.\nscore"])
+    found = texts.contains("the members")
+    assert found == Found(0, "the members", part=True)
+    assert texts.excerpt(found) == "Pay ‹the members›hip fee."
+
+
+def test_a_letter_that_is_longer_in_small_is_shown_as_compared() -> None:
+    texts = KnownTexts(["Die STRAẞE bei Bob"])
+    found = texts.contains("bei Bob")
+    assert found is not None
+    assert texts.excerpt(found) == "die strasse bei bob"

@@ -19,6 +19,7 @@ from graphs.plan import NodeId
 from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.events import (
     AttemptCancelled,
+    AttemptFailed,
     AttemptStarted,
     AttemptVerified,
     Body,
@@ -39,7 +40,7 @@ from orchestrator.interfaces.cli.progress.live import ROWS, LiveDisplay
 from orchestrator.interfaces.cli.progress.logfmt import logfmt
 from orchestrator.interfaces.cli.streams import Streams
 from tests.core import builders
-from tests.core.simulation import RUN, Simulation
+from tests.core.simulation import RUN, Simulation, fails
 from tests.core.test_events import BODIES
 from tests.interfaces.cli.harness import REPOSITORY, Terminal, store_log
 from tests.interfaces.cli.logs import backtracked_log, suspended_log
@@ -344,3 +345,22 @@ def test_a_model_call_that_failed_says_why(lang: Lang) -> None:
     assert ("error", "timeout") in told.fields
     (well,) = Narrator(lang, following=True).tell(replace(event, body=replace(failed, error="")), state)
     assert well.sentence == "flash: model_error"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_long_reason_is_written_once_in_plain_lines_and_always_in_stamped_ones(lang: Lang) -> None:
+    reason = "the server at http://127.0.0.1:9 said no; " * 3
+    failing = [fails(replace(builders.failure("unavailable"), message=reason)) for _ in range(9)]
+    run = Simulation(builders.proposal(builders.plan("a>c b>c")), script={"b": failing})
+    assert run.run().status == "suspended"
+    counts = []
+    for stamped in (False, True):
+        said = io.StringIO()
+        display = LineDisplay(Streams(io.StringIO(), said, io.StringIO()), lang, stamped=stamped)
+        for event, state in states_of(run.log):
+            display.show(event, state)
+        counts.append(said.getvalue().count(reason.strip()))
+        assert ("as above" in said.getvalue()) is not stamped
+    failures = sum(isinstance(event.body, AttemptFailed) for event in run.log)
+    # Stamped: once for each failed attempt and once in the question.
+    assert counts == [1, failures + 1]

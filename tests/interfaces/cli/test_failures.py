@@ -20,6 +20,7 @@ from agents.models.errors import (
     InvalidRecording,
     MissingKey,
     ProviderNotInstalled,
+    RecordAndReplay,
     RecordingUnavailable,
     UnknownProvider,
 )
@@ -157,6 +158,7 @@ CASES = [
     Case(InvalidBaseUrl("host:1"), "usage", 2, "invalid_base_url"),
     Case(InvalidPricesFile(Path("prices.yaml"), "5"), "usage", 2, "prices_file_invalid"),
     Case(InvalidRecording(Path("a.jsonl"), 2), "usage", 2, "recording_invalid"),
+    Case(RecordAndReplay(), "usage", 2, "record_and_replay"),
     Case(RecordingUnavailable(Path("a.jsonl"), "replay", NO_TEXT), "usage", 2, "recording_unavailable"),
     Case(RecordingUnavailable(Path("a.jsonl"), "record", NO_TEXT), "usage", 2, "recording_unavailable"),
     Case(InvalidToolsFile(Path("tools.yaml"), 3, en="no", zh="不"), "usage", 2, "tools_file_invalid"),

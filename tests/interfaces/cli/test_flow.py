@@ -301,6 +301,15 @@ def test_doctor_checks_prices_and_the_models_of_the_settings(tmp_path: Path, lan
     here = {"OPENAI_API_KEY": "sk-test"}
     good = checks(MASKGRAD_MODEL="openai:gpt-5", **here)
     assert [good[name]["verdict"] for name in ("models", "prices", "MASKGRAD_MODEL")] == ["ok"] * 3
+    # What a missing key or package is told to look up there.
+    assert (
+        "OPENAI_API_KEY is set" in good["models openai"]["found"]
+        or "已设置 OPENAI_API_KEY" in good["models openai"]["found"]
+    )
+    assert good["models openai"]["verdict"] == "ok"
+    assert good["models anthropic"]["verdict"] == "note"
+    assert "ANTHROPIC_API_KEY" in good["models anthropic"]["found"]
+    assert "sk-test" not in str(good)
     keyless = checks(MASKGRAD_MODEL="openai:gpt-5", MASKGRAD_PLANNER_MODEL="embedded")["MASKGRAD_MODEL"]
     assert keyless["verdict"] == "failed"
     assert "OPENAI_API_KEY" in keyless["found"]

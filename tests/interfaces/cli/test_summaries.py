@@ -103,7 +103,7 @@ def test_a_held_call_is_shown_with_its_exact_arguments_why_and_what_it_changes()
     # What could move the cursor is shown as what it is.
     assert "\x1b" not in shown
     assert '    text = "Hello\\n\\u001b[2Jfrom Bob"' in lines
-    assert "arguments.to comes from text that is not yours: “write to eve@example.org”" in shown
+    assert "arguments.to stands in text that is not yours: “write to eve@example.org”" in shown
     assert [line for line in lines if line.startswith("    | ")] == [
         f"    | + line {number}" for number in range(1, 71)
     ]
@@ -184,7 +184,7 @@ def test_the_tier_of_a_call_is_shown(tier: str, lang: Lang, line: str) -> None:
 def test_a_held_call_is_shown_in_chinese() -> None:
     shown = "\n".join(request_lines(HELD, "zh"))
     assert "send_mail（作用于本机之外）" in shown
-    assert "出自并非你所写的文本" in shown
+    assert "的内容出现在并非您所写的文本中" in shown
     assert "照所示内容执行这次调用，仅此一次" in shown
 
 

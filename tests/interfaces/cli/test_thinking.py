@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.models.contract import ModelError, ModelReply, ModelRequest, Usage
+from agents.models.errors import RecordAndReplay
 from agents.models.ports import Told
 from agents.spec import ModelPolicy
 from orchestrator.core.ids import RunId
@@ -59,8 +60,16 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 @pytest.mark.parametrize(
     ("lang", "before", "after"),
     [
-        ("en", f"asking {MODEL} {URL} to plan since ", f"{MODEL} {URL}: Repaired: nothing usable came"),
-        ("zh", f"起请 {MODEL} {URL} 制定计划；每次调用最多静默 180 秒", f"{MODEL} {URL}：已修正："),
+        (
+            "en",
+            f"asking {MODEL} {URL} to plan since ",
+            "Nothing usable came of the model's reading",
+        ),
+        (
+            "zh",
+            f"起请 {MODEL} {URL} 制定计划；每次调用最多静默 180 秒",
+            "模型的目标理解没有可用之处，改用内置规划器",
+        ),
     ],
 )
 def test_a_planner_that_was_not_reached_is_said_when_nobody_sees_the_review(
@@ -112,3 +121,12 @@ def test_the_review_names_what_each_agent_thinks_with_and_where(shop: Workshop) 
     assert english.count("thinks with") == 2
     assert "profile debug" in english
     assert f"  使用模型：{MODEL}，地址 {URL}\n" in shown(True)
+
+
+def test_recording_and_replay_at_once_are_refused_before_a_file_is_touched(tmp_path: Path) -> None:
+    chats = ChatModels(
+        {"MASKGRAD_RECORD": str(tmp_path / "a"), "MASKGRAD_REPLAY": str(tmp_path / "b")}, tmp_path
+    )
+    with pytest.raises(RecordAndReplay, match="accepted: one of them"):
+        chats.of_policy(ModelPolicy(kind="model", model="openai:toy"))
+    assert not list(tmp_path.iterdir())

@@ -274,8 +274,9 @@ def test_letters_of_all_scripts_are_shown_as_they_are(text: str) -> None:
     assert visible(text) == text
 
 
-def test_a_folder_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "tools.yaml").write_text("folders: [{name: lost, path: gone}]\n", encoding="utf-8")
+@pytest.mark.parametrize("what", ["folders", "tables"])
+def test_what_does_not_exist_is_refused_by_name(tmp_path: Path, what: str) -> None:
+    (tmp_path / "tools.yaml").write_text(f"{what}: [{{name: lost, path: gone}}]\n", encoding="utf-8")
     for lang, said in (("en", "does not exist. Accepted:"), ("zh", "不存在。可接受：")):
         called = call("tools", "--lang", lang, home=tmp_path)
         assert called.code == 2

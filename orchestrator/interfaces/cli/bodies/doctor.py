@@ -17,7 +17,7 @@ from typing import Final, Literal
 from agents.models.embedders import UseEmbedder
 from agents.models.errors import ChatUnavailable, InvalidPricesFile
 from agents.models.prices import prices_in
-from agents.models.providers import chat_of
+from agents.models.providers import ProviderStanding, chat_of, standings
 from agents.spec import ModelPolicy
 from agents.tools.yaml_lines import InvalidToolsFile
 from masks.errors import RegistryError
@@ -196,13 +196,18 @@ def _tools(session: Session) -> Iterator[Check]:
 
 
 def _models(session: Session) -> Iterator[Check]:
-    """The switch, the user's prices, and whether the models of the settings can be opened; none is asked."""
+    """The switch, what each provider lacks, the user's prices, whether the models of the settings can be opened.
+
+    None is asked.
+    """
     settings = session.settings
     if ModelSwitch(settings).is_off():
         found = session.pick("switched off; on with: maskgrad models on", "已关闭；打开：maskgrad models on")
         yield Check(name="models", verdict="note", found=found)
     else:
         yield Check(name="models", verdict="ok", found=session.pick("switched on", "已打开"))
+    for standing in standings(session.invocation.environment):
+        yield _provider(session, standing)
     try:
         prices = prices_in(settings.home)
     except InvalidPricesFile as error:
@@ -224,6 +229,26 @@ def _models(session: Session) -> Iterator[Check]:
             yield Check(name=setting, verdict="ok", found=shown)
 
 
+def _provider(session: Session, of: ProviderStanding) -> Check:
+    """What its models lack here; no fault, since nobody needs all of them."""
+    parts = [session.pick("installed", "已安装")]
+    if not of.installed:
+        step = f"pip install 'maskgrad[{of.extra}]'"
+        parts = [session.pick(f"not installed, next: {step}", f"未安装，下一步：{step}")]
+    if of.key is not None:
+        parts.append(session.pick(f"{of.key} is set", f"已设置 {of.key}"))
+    elif of.keys:
+        parts.append(session.pick(f"{' or '.join(of.keys)} is not set", f"未设置 {' 或 '.join(of.keys)}"))
+    else:
+        parts.append(session.pick("needs no key", "无需密钥"))
+    is_ready = of.installed and (of.key is not None or not of.keys)
+    return Check(
+        name=f"models {of.provider}",
+        verdict="ok" if is_ready else "note",
+        found=session.pick("; ", "；").join((*parts, of.address)),
+    )
+
+
 def _store(session: Session) -> Iterator[Check]:
     try:
         store = session.store()
@@ -235,7 +260,10 @@ def _store(session: Session) -> Iterator[Check]:
         )
         yield Check(name="store", verdict="failed", found=f"{error.message(session.lang)} {remedy}")
         return
-    found = f"{store.location}: {info.runs} runs, {info.events} events, {info.bytes:,} bytes"
+    found = session.pick(
+        f"{store.location}: {info.runs} runs, {info.events} events, {info.bytes:,} bytes",
+        f"{store.location}：{info.runs} 个运行，{info.events} 个事件，{info.bytes:,} 字节",
+    )
     yield Check(name="store", verdict="ok", found=found)
     for line in damage:
         yield Check(name="store", verdict="failed", found=line)

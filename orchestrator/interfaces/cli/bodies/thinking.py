@@ -91,13 +91,13 @@ class _ToldPlanner:
         for found in planned.repairs:
             if found.kind in _WITHOUT_IT:
                 line = one_line(render_repair(found, self.session.lang), _LINE)
-                self.session.talk(f"{named}: {line}", f"{named}：{line}")
+                self.session.talk(line, line)
         return planned
 
 
 _WITHOUT_IT: Final = frozenset({"fallback"})
 """Repairs after which the plan is not the model's."""
-_LINE: Final = 400
+_LINE: Final = 600
 
 
 def _opened(shop: Workshop, name: str, url: str) -> ModelPolicy | None:

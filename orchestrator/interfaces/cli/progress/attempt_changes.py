@@ -5,6 +5,7 @@ Calls of tools and models change no state; they are reported as activity of thei
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from orchestrator.core.approvals import CommittedCall
@@ -123,11 +124,10 @@ class AttemptTeller(Teller):
                     ("message", body.failure.message),
                 )
                 what = failure_words(body.failure.kind, self.lang)
-                said = self.pick(
-                    f"not accepted ({what}): {body.failure.message}",
-                    f"未被接受（{what}）：{body.failure.message}",
-                )
-                return self.step(body.node, fields, said, title, weight="attention")
+                short = self.pick(f"not accepted ({what})", f"未被接受（{what}）")
+                said = self.pick(f"{short}: {body.failure.message}", f"{short}：{body.failure.message}")
+                change = self.step(body.node, fields, said, title, weight="attention")
+                return replace(change, beside_fields=self.step(body.node, fields, short, title).sentence)
             case AttemptCancelled():
                 fields = (*head, ("state", "cancelled"), *tries)
                 return self.step(body.node, fields, self.pick("attempt stopped", "尝试已停止"), title)

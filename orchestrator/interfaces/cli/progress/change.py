@@ -25,6 +25,8 @@ class Change:
     """For a log line; keys are English."""
     sentence: str
     """For people, on one line."""
+    beside_fields: str = ""
+    """The sentence as it stands beside the fields, where it would say their longest text once more; empty: as it is."""
     node: NodeId | None = None
     weight: Weight = "step"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from orchestrator.core.events import Event
 from orchestrator.core.state import RunState
@@ -50,17 +50,35 @@ class LineDisplay(NoDisplay):
         self._narrator = Narrator(lang, following=True)
         self._stamped = stamped
         self._named = named
+        self._told: set[object] = set()
 
     def show(self, event: Event, state: RunState) -> None:
-        """Write the lines of an event; activity within a sub-task has none."""
+        """Write the lines of an event; activity within a sub-task has none.
+
+        A long text that an earlier line holds is `as above`, but for stamped lines, which are read one by one.
+        """
         stamp: tuple[tuple[str, object], ...] = (("id", state.run),) if self._named else ()
         if self._stamped:
             stamp = (("ts", event.ts), ("id", state.run), ("seq", event.seq))
         for change in self._narrator.tell(event, state):
             if change.weight != "activity":
                 # Keys and codes are the same in every language; a reader of another one gets the sentence, too.
-                said = () if self._lang == "en" else (("said", change.sentence),)
-                self._streams.talk(logfmt((*stamp, *change.fields, *said)))
+                said = () if self._lang == "en" else (("said", change.beside_fields or change.sentence),)
+                fields = change.fields if self._stamped else tuple(map(self._once, change.fields))
+                self._streams.talk(logfmt((*stamp, *fields, *said)))
+
+    def _once(self, field: tuple[str, object]) -> tuple[str, object]:
+        key, value = field
+        if not isinstance(value, str) or len(value) <= _LONG:
+            return field
+        if value in self._told:
+            return key, "as above"
+        self._told.add(value)
+        return field
+
+
+_LONG: Final = 80
+"""Characters from which on a text is not written a second time."""
 
 
 def display_for(

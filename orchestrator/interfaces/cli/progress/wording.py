@@ -16,7 +16,7 @@ FAILURES: Final[Mapping[FailureKind, tuple[str, str]]] = {
     "rate_limited": ("the provider limits calls", "服务方限制调用频率"),
     "unavailable": ("something outside can't be used", "外部资源不可用"),
     "not_verified": ("it could not be checked", "未能核验"),
-    "bad_request": ("the order does not fit", "指令不合适"),
+    "bad_request": ("the request was not accepted", "请求未被接受"),
     "invalid_output": ("the output can't be read", "输出无法读取"),
     "structure": ("the structure does not fit", "结构不符"),
     "refused": ("the agent refused", "agent 拒绝执行"),

@@ -121,7 +121,8 @@ def test_when_nothing_usable_comes_the_embedded_plan_stands_and_a_line_says_so()
     )
     assert kinds(planned) == ["asked_again", "asked_again", "fallback"]
     assert planned.notes[2].startswith(
-        "Repaired: nothing usable came of the model's plan (no JSON value found"
+        "Nothing usable came of the model's plan; the embedded planner's, made by rules, stands instead. "
+        "Why: no JSON value found"
     )
     assert len(model.requests) == 4
 
