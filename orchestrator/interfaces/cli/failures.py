@@ -124,6 +124,17 @@ _CLOSER_HINTS: Final[Mapping[str, Mapping[Lang, str]]] = {
         "en": "correct the file and give the same command again; check it with: maskgrad tools",
         "zh": "请修正该文件后重新执行同一命令；可用此命令检查：maskgrad tools",
     },
+    "prices_file_invalid": {
+        "en": "correct the file and give the same command again; check it with: maskgrad doctor",
+        "zh": "请修正该文件后重新执行同一命令；可用此命令检查：maskgrad doctor",
+    },
+    **{
+        code: {
+            "en": "set the variables as said and give the same command again",
+            "zh": "请按上文设置环境变量后重新执行同一命令",
+        }
+        for code in ("recording_invalid", "recording_unavailable", "record_and_replay")
+    },
     "unknown_tool": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
     "unknown_server": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},
     "server_unreachable": {"en": "maskgrad tools list", "zh": "maskgrad tools list"},

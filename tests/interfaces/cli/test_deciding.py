@@ -11,13 +11,15 @@ import pytest
 import yaml
 
 from orchestrator.core.proposal import proposal_sha256
-from orchestrator.core.requests import CHOICES
+from orchestrator.core.requests import CHOICES, Answer
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.app import run_command
 from orchestrator.interfaces.cli.streams import Streams
 from orchestrator.shell.runs import events_of, load
 from orchestrator.shell.store.holders import this_process
 from orchestrator.shell.wiring import Workshop
+from tests.core import builders
+from tests.core.simulation import Simulation, fails
 from tests.interfaces.cli.harness import Called, Terminal, call, store_log
 from tests.interfaces.cli.logs import draft, reviewing_log, suspended_log
 from tests.interfaces.cli.shops import scripted_shop
@@ -451,6 +453,27 @@ def test_a_second_answer_is_refused(asked: Desk) -> None:
     assert f"is already answered; go on with: maskgrad resume {asked.run}" in typed.err
     (message,) = asked.shop.store.pending(asked.run)
     assert yaml.safe_load(message.payload)["answer"]["choice"] == "abandon"
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [("en", "was answered with 'abandon' at 2026-"), ("zh", "以 'abandon' 回答，运行已据此继续")],
+)
+def test_an_answer_that_the_run_has_taken_up_is_named_to_who_answers_again(
+    tmp_path: Path, lang: str, said: str
+) -> None:
+    run = Simulation(
+        builders.proposal(builders.plan("a>c b>c")),
+        script={"b": [fails(builders.failure("domain_closed", domain=builders.CONTRACTS))] * 12},
+    )
+    assert run.run().status == "suspended"
+    (open_one,) = run.state.requests.values()
+    run.answer(open_one, Answer(choice="abandon"))
+    found = store_log(tmp_path, "r-test", run.log)
+    called = call("answer", f"{found}.q1", "retry", "--lang", lang, home=tmp_path)
+    assert called.code == 2
+    assert said in called.err
+    assert f"maskgrad show {found}" in called.err
 
 
 def test_a_second_answer_to_a_run_that_is_executed_points_at_watching_it(asked: Desk) -> None:

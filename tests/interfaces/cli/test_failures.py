@@ -425,3 +425,17 @@ def test_a_run_whose_model_only_a_program_knows_goes_on_there(lang: Lang) -> Non
     assert "maskgrad cancel r-7k2m9d" in (hint or "")
     fresh = failure_of(error, lang, home=None, args=["plan", "Why?"]).hint
     assert "execute" not in (fresh or "")
+
+
+@pytest.mark.parametrize(
+    ("error", "step"),
+    [
+        (InvalidPricesFile(Path("prices.yaml"), "5"), "maskgrad doctor"),
+        (RecordAndReplay(), "give the same command again"),
+        (InvalidRecording(Path("a.jsonl"), 1), "give the same command again"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_models_leads_to_no_page_of_help(error: Exception, step: str) -> None:
+    hint = failure_of(error, "en", home=None, args=("run", "Why?")).hint
+    assert step in hint
+    assert "--help" not in hint

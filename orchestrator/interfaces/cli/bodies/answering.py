@@ -8,6 +8,7 @@ from typing import get_args
 from masks.bands import parse_mask_value
 from masks.domains import DomainRegistry
 from orchestrator.core.errors import UnknownRequest
+from orchestrator.core.events import RequestAnswered
 from orchestrator.core.ids import RunId, run_of_request
 from orchestrator.core.requests import ANSWER_VALUES, Answer, ChoiceId, Request
 from orchestrator.core.state import RunState
@@ -19,11 +20,12 @@ from orchestrator.interfaces.cli.bodies.summaries import run_document
 from orchestrator.interfaces.cli.problems import NotFound, Problem, UsageProblem
 from orchestrator.interfaces.cli.results import Result
 from orchestrator.interfaces.cli.session import Session
+from orchestrator.shell.runs import events_of
 from orchestrator.shell.store.errors import AlreadyRecorded
 
 
 class AnsweredBefore(Problem):
-    """The request has another answer, which its run has not taken up yet; the first one stands."""
+    """The request has another answer; the first one stands."""
 
     kind = "state"
 
@@ -49,6 +51,7 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
     state = run_state(session, run)
     wanted = next((known for known in state.requests.values() if known.id == request), None)
     if wanted is None:
+        _refuse_taken_up(session, request, run)
         raise UnknownRequest(request, tuple(sorted(state.requests.keys())))
     typed = _typed(state, wanted, reply, session.registry)
     try:
@@ -74,6 +77,19 @@ def answer(session: Session, request: str, reply: Reply) -> Result:
         "executed": lease is not None,
     }
     return Result(data=data, notes=(note,))
+
+
+def _refuse_taken_up(session: Session, request: str, run: RunId) -> None:
+    """Raise `AnsweredBefore` where the run has taken an answer to `request` up, with that answer."""
+    for event in events_of(session.store(), run):
+        if isinstance(event.body, RequestAnswered) and event.body.request == request:
+            choice, at = event.body.answer.choice, event.body.at or event.ts
+            raise AnsweredBefore(
+                "already_answered",
+                en=f"request {request!r} was answered with {choice!r} at {at}, and the run went on with that; "
+                f"what came of it: maskgrad show {run}",
+                zh=f"请求 {request!r} 已于 {at} 以 {choice!r} 回答，运行已据此继续；结果见：maskgrad show {run}",
+            )
 
 
 def _answered_before(session: Session, request: str, run: RunId) -> AnsweredBefore:

@@ -74,7 +74,7 @@ def doctor(session: Session) -> Result:
         "note": session.pick("note", "提示"),
         "failed": session.pick("FAILED", "失败"),
     }
-    lines = [f"{marks[check.verdict]:<6}  {check.name:<18} {one_line(check.found)}" for check in checks]
+    lines = [f"{marks[check.verdict]:<6}  {check.name:<20} {one_line(check.found)}" for check in checks]
     failed = any(check.verdict == "failed" for check in checks)
     return Result(
         data={"ok": not failed, "checks": [asdict(check) for check in checks]},
