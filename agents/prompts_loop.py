@@ -15,7 +15,7 @@ from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.domains import DomainRegistry
 
-LOOP_PROMPT_VERSION: Final = "loop/3"
+LOOP_PROMPT_VERSION: Final = "loop/4"
 """Recorded with every call; a change of any word below is a new version."""
 
 Told = Literal[
@@ -132,6 +132,39 @@ def unfinished_words(problems: Sequence[str], lang: Lang) -> str:
     return "\n".join([_WORDS[lang]["unfinished"], *(f"- {line}" for line in lines)])
 
 
+def wrong_question_words(at: str, number: object, questions: int, lang: Lang) -> str:
+    """Say that the entry `at` names a question that is none of the `questions`."""
+    words = _WORDS[lang]
+    accepted = words["one_to"].format(most=questions) if questions else "null"
+    return words["wrong_question"].format(at=at, number=number, accepted=accepted)
+
+
+def unnamed_words(number: int, lang: Lang) -> str:
+    """Say that nothing in a `finish` names a question."""
+    return _WORDS[lang]["unnamed"].format(number=number)
+
+
+def no_claims_words(at: str, lang: Lang) -> str:
+    """Say that a `finish` states nothing."""
+    return _WORDS[lang]["no_claims"].format(at=at)
+
+
+def unparsed_words(reason: str, raw: str, lang: Lang) -> str:
+    """Say why a call does not parse, with the call as the model wrote it."""
+    return _WORDS[lang]["unparsed"].format(reason=reason, raw=raw)
+
+
+def never_finished_words(lang: Lang) -> str:
+    """Say that a model never called `finish`, for whoever reads of the failure."""
+    return _WORDS[lang]["never_finished"]
+
+
+def not_accepted_words(problems: Sequence[str], lang: Lang) -> str:
+    """Say why a `finish` was not accepted, for whoever reads of the failure."""
+    words = _WORDS[lang]
+    return words["not_accepted"].format(problems=words["semicolon"].join(problems))
+
+
 def accepted_words(lang: Lang) -> str:
     """Say that a `finish` is taken."""
     return _WORDS[lang]["accepted"]
@@ -215,6 +248,14 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
             "The questions are the columns of a table. Find its rows; each claim fills one cell, with as few words as "
             "will do."
         ),
+        "wrong_question": "{at} is {number}; accepted: {accepted}",
+        "one_to": "1 to {most}",
+        "unnamed": "question {number} has neither a claim nor an entry in open_questions",
+        "no_claims": "{at} is empty; state what the excerpts say on the sub-task",
+        "unparsed": "{reason}: {raw}",
+        "never_finished": "the model never called `finish`",
+        "not_accepted": "`finish` was not accepted: {problems}",
+        "semicolon": "; ",
         "expect": "How many results you expect, if you expect a certain number; 0 for none.",
     },
     "zh": {
@@ -261,6 +302,14 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "row": "`row`：论断所属的表格行的名称；`question` 为其列。",
         "table_cells": "每个问题是表格中的一格（行 / 列）：请用尽可能少的文字回答。",
         "table_columns": "这些问题是表格的列。请找出表格的行；每条论断填一格，文字尽可能少。",
+        "wrong_question": "`{at}` 为 {number}；可接受：{accepted}",
+        "one_to": "1 至 {most}",
+        "unnamed": "问题 {number} 既没有论断（`claims`），也没有列入 `open_questions`",
+        "no_claims": "`{at}` 为空；请陈述摘录中与子任务有关的内容",
+        "unparsed": "{reason}：{raw}",
+        "never_finished": "模型始终没有调用 `finish`",
+        "not_accepted": "`finish` 未被接受：{problems}",
+        "semicolon": "；",
         "expect": "若预期结果有确定的数目，写明数目；预期没有则为 0。",
     },
 }

@@ -70,7 +70,13 @@ class SearchRound:
 
     query: str
     why: str
-    """What was open when the query was chosen."""
+    """Why the query was chosen, as a code, with details behind a colon.
+
+    - `question`: the question itself; `model`: chosen by the model.
+    - `missing`: content words that no evidence holds; `best_words`: other words of the best sentences.
+    - `section`: the heading of the best section; `answer_kind`: the kind of answer that is asked for.
+    - `otherwise`: whether another note says otherwise; `from_hit`: leafing through the hits, from this one on.
+    """
     hits: int
     new_evidence: int
     open_after: tuple[str, ...]
@@ -95,11 +101,12 @@ LoopNoteKind = Literal[
 - `search_ended`: two rounds in a row brought nothing new (004 3.5).
 - `stopped`: a guard or limit took the tools away.
 - `open_question`: why the model leaves a question open, in its words.
-- `unfinished`: the model ended without all that `finish` asks for.
+- `unfinished`: the model ended without all that `finish` asks for: by the name of a limit, or `no_finish`,
+  `not_accepted`, `unusable`.
 - `evidence_changed`: an excerpt read again was not the same; nothing cites it.
 - `cited_by_words`: a claim named no excerpt, or another than the one its words stand in; it cites that one now.
 - `no_claim`: a claim that only said that the material does not say something; its question stays open.
-- `tool_left_out`: a granted tool that the model was not told of, and why.
+- `tool_left_out`: a granted tool that the model was not told of, and why (`agents.tools.offers.WhyNot`).
 """
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from agents.models.contract import Usage
-from agents.planning.reasons import reason_words
+from agents.models.reasons import reason_words
 from graphs.contract import Lang
 
 RepairKind = Literal[

@@ -13,6 +13,8 @@ from typing import Final
 
 from agents.tools.contract import ToolError, ToolOk, ToolResult
 from agents.tools.ports import NotPerformed
+from agents.tools.texts.calls import OUTCOMES
+from agents.tools.texts.contract import say
 
 
 class EffectThreads:
@@ -31,9 +33,7 @@ class EffectThreads:
         call = _Call()
         with self._lock:
             if key in self._under_way:
-                message = (
-                    "an earlier call with the same key is still under way; whether it happens is not known"
-                )
+                message = say(OUTCOMES, "under_way")
                 return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
             self._under_way[key] = call
 

@@ -23,6 +23,8 @@ from agents.tools.gate_reasons import Reason
 from agents.tools.known_texts import accounts, addresses, is_address
 from agents.tools.outgoing import is_listed
 from agents.tools.taint import DEEPEST, ArgumentOrigin, depth_of, scalars
+from agents.tools.texts.calls import REFUSALS
+from agents.tools.texts.contract import say
 
 Tier = Literal["read", "draft", "write", "external", "highest"]
 """How much a person should look at before saying yes, least first: the classes of side effects (seed 004, 4.1), and
@@ -89,7 +91,7 @@ class Deny:
 
     error_type: DeniedAs
     message: str
-    """For models and people: what was proposed and what is accepted."""
+    """For models and people: what was proposed and what is accepted; in English, see `agents.tools.told`."""
 
 
 Decision = Pass | Ask | Mock | Deny
@@ -142,35 +144,36 @@ def _refusal(call: ToolCall, spec: ToolSpec | None, rules: GateRules) -> Deny | 
     if spec is None or spec.name != call.tool:
         return _unknown(call, rules)
     if depth_of(call.arguments) > DEEPEST:
-        message = f"{call.tool!r}: the arguments are nested deeper than {DEEPEST} levels; give them flat"
+        message = say(REFUSALS, "too_deep", tool=repr(call.tool), most=DEEPEST)
         return Deny(error_type="DECISION_INVALID", message=message)
     problems = schema_problems(
         dict(call.arguments), {"additionalProperties": False, **spec.input_schema}, at="arguments"
     )
     if problems:
-        return Deny(error_type="DECISION_INVALID", message=f"{call.tool!r}: {'; '.join(problems)}")
+        message = say(REFUSALS, "malformed", tool=repr(call.tool), problems="; ".join(problems))
+        return Deny(error_type="DECISION_INVALID", message=message)
     if forbidding := next((entry for entry in rules.forbidden if names_tool(entry, spec)), None):
-        message = f"{call.tool!r} is forbidden by the contract ({forbidding!r}); go on without it"
+        message = say(REFUSALS, "forbidden", tool=repr(call.tool), entry=repr(forbidding))
         return Deny(error_type="ACTION_DENIED", message=message)
     if call.tool in rules.unavailable:
-        why = rules.unavailable[call.tool]
-        return Deny(error_type="UNAVAILABLE", message=f"{call.tool!r} can't be used now: {why}")
+        message = say(REFUSALS, "unavailable", tool=repr(call.tool), why=rules.unavailable[call.tool])
+        return Deny(error_type="UNAVAILABLE", message=message)
     if rules.profile == "debug" and spec.side_effect != "read":
-        message = f"{call.tool!r} has the side effect {spec.side_effect!r}; the profile 'debug' accepts tools that read"
+        message = say(REFUSALS, "debug", tool=repr(call.tool), effect=repr(spec.side_effect))
         return Deny(error_type="ACTION_DENIED", message=message)
     if call.tool not in rules.granted and rules.outside_grants != "ask":
-        message = f"{call.tool!r} is not granted for this task; granted: {_listed(rules)}"
+        message = say(REFUSALS, "not_granted", tool=repr(call.tool), known=_listed(rules))
         return Deny(error_type="ACTION_DENIED", message=message)
     return None
 
 
 def _unknown(call: ToolCall, rules: GateRules) -> Deny:
-    message = f"no tool {call.tool[:80]!r}; available: {_listed(rules)}"
+    message = say(REFUSALS, "unknown", tool=repr(call.tool[:80]), known=_listed(rules))
     return Deny(error_type="DECISION_INVALID", message=message)
 
 
 def _listed(rules: GateRules) -> str:
-    return ", ".join(sorted(rules.granted - rules.unavailable.keys())) or "none"
+    return ", ".join(sorted(rules.granted - rules.unavailable.keys())) or say(REFUSALS, "none")
 
 
 def _asked(

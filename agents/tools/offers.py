@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from agents.models.contract import ToolOffer
 from agents.retrieval.tokens import terms
 from agents.tools.contract import ToolSpec
 from agents.tools.ports import SometimesUnavailable, Tool
+from agents.tools.told import offer_of, told_spec
+from graphs.contract import Lang
 
 MOST_OFFERED: Final = 12
 """Tools offered to one agent; with more, models choose wrong ones (seed 003, 2.3; semantics 8)."""
+
+
+WhyNot = Literal["unknown", "unavailable", "too_many"]
+"""`unknown`: no tool has the name; `unavailable`: it can't be used now; `too_many`: others fit the sub-task better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +26,9 @@ class NotOffered:
     """A granted tool that the model is not told of, and why."""
 
     name: str
-    why: str
+    why: WhyNot
+    detail: str = ""
+    """For `unavailable`: what the tool says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +42,9 @@ class Offered:
 
 
 def offered_tools(
-    tools: Mapping[str, Tool], granted: Iterable[str], *, about: str, most: int = MOST_OFFERED
+    tools: Mapping[str, Tool], granted: Iterable[str], lang: Lang, *, about: str, most: int = MOST_OFFERED
 ) -> Offered:
-    """Return the offers of the granted tools that can be used now, at most `most`.
+    """Return the offers of the granted tools that can be used now, at most `most`, in `lang`.
 
     When there are more, those stay whose purpose shares most words with `about`, the text of the sub-task; of equals,
     the first by name. A name that is granted and not known is left out and said so. Nothing is ever offered that is
@@ -45,26 +53,17 @@ def offered_tools(
     left_out, usable = list[NotOffered](), list[ToolSpec]()
     for name in sorted(set(granted)):
         tool = tools.get(name)
-        why = f"no tool {name!r} is known" if tool is None else _unavailable(tool)
-        if tool is None or why is not None:
-            left_out.append(NotOffered(name=name, why=why or ""))
+        if tool is None:
+            left_out.append(NotOffered(name=name, why="unknown"))
+        elif (detail := _unavailable(tool)) is not None:
+            left_out.append(NotOffered(name=name, why="unavailable", detail=detail))
         else:
             usable.append(tool.spec)
     wanted = set(terms(about))
     ranked = sorted(usable, key=lambda spec: (-len(wanted & _words(spec)), spec.name))
-    for spec in ranked[most:]:
-        why = f"more than {most} tools are granted, and others fit the sub-task better"
-        left_out.append(NotOffered(name=spec.name, why=why))
-    offers = sorted((offer_of(spec) for spec in ranked[:most]), key=lambda offer: offer.name)
+    left_out += [NotOffered(name=spec.name, why="too_many") for spec in ranked[most:]]
+    offers = sorted((offer_of(spec, lang) for spec in ranked[:most]), key=lambda offer: offer.name)
     return Offered(tools=tuple(offers), left_out=tuple(sorted(left_out, key=lambda each: each.name)))
-
-
-def offer_of(spec: ToolSpec) -> ToolOffer:
-    """Return a tool as a model is told of it: what for, when, when not, and what comes of it."""
-    parts = [spec.purpose, f"Use it: {spec.when_to_use}", f"Do not use it: {spec.when_not_to_use}"]
-    if spec.side_effect != "read":
-        parts.append("It changes something, so that a call may have to be approved by a person first.")
-    return ToolOffer(name=spec.name, description="\n".join(parts), input_schema=spec.input_schema)
 
 
 def _unavailable(tool: Tool) -> str | None:
@@ -72,4 +71,7 @@ def _unavailable(tool: Tool) -> str | None:
 
 
 def _words(spec: ToolSpec) -> set[str]:
-    return set(terms(f"{spec.name.replace('_', ' ')} {spec.purpose} {spec.when_to_use}"))
+    """The words of a tool in both languages: the sub-task may be written in either."""
+    zh = told_spec(spec, "zh")
+    said = (spec.name.replace("_", " "), spec.purpose, spec.when_to_use, zh.purpose, zh.when_to_use)
+    return set(terms(" ".join(said)))

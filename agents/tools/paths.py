@@ -24,6 +24,9 @@ from agents.tools.names import (
     look_of,
     shown,
 )
+from agents.tools.texts.calls import REFUSALS
+from agents.tools.texts.contract import say
+from agents.tools.texts.files import PATHS
 
 MOST_LINKS: Final = 8
 """Links that one path may go through."""
@@ -155,15 +158,10 @@ class PathGate:
         return self.prefixed or len(self.folders) != 1
 
     def _outside(self, given: str) -> Refused:
-        names = ", ".join(shown(name) for name in sorted(self.folders)) or "none"
         if not self._named:
-            accepted = "a path inside the folder, without a leading '/'"
-        else:
-            accepted = f"a path that begins with one of the folders: {names}"
-        return Refused(
-            "ACCESS_DENIED",
-            f"path {shown(given)} leads out of the allowed folders; accepted: {accepted}. List them with '.'.",
-        )
+            return Refused("ACCESS_DENIED", say(PATHS, "outside_folder", path=shown(given)))
+        names = ", ".join(shown(name) for name in sorted(self.folders)) or say(REFUSALS, "none")
+        return Refused("ACCESS_DENIED", say(PATHS, "outside_folders", path=shown(given), known=names))
 
     @contextmanager
     def _walk(

@@ -17,7 +17,7 @@ from typing import Any
 from agents.broker import Broker
 from agents.models.contract import FinalAnswer, InvalidOutput, Message, ModelError, ModelRequest, ToolCalls
 from agents.operations import tools_of
-from agents.prompts import WORK_SCHEMA, render_prompt, repair_messages
+from agents.prompts import WORK_SCHEMA, no_usable_answer_words, render_prompt, repair_messages
 from agents.results import OpenReason, WorkResult
 from agents.workers.embedded.access import access_of
 from agents.workers.embedded.inquiry import NotesReader
@@ -107,7 +107,7 @@ async def _ask(messages: Sequence[Message], order: WorkOrder, broker: Broker) ->
             case ModelError():
                 raise model_failure(outcome, reply, order)
         sent = (*messages, *repair_messages(problem.raw, problem.reason, order.lang))
-    raise WorkFailed("invalid_output", f"no usable answer after {MAX_REPAIRS} repairs: {problem.reason}")
+    raise WorkFailed("invalid_output", no_usable_answer_words(MAX_REPAIRS, problem.reason, order.lang))
 
 
 async def _material(

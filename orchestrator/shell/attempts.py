@@ -22,6 +22,7 @@ from agents.models.ports import ChatPort
 from agents.results import WorkOutput, WorkResult
 from agents.spec import AgentSpec
 from agents.tools.ports import Tool
+from agents.tools.told import told
 from agents.workers.ports import Worker, WorkFailed, WorkOrder
 from graphs.contract import Lang
 from orchestrator.core.blockage import Failure
@@ -144,7 +145,9 @@ class AttemptRunner:
             key = job.key
             return AttemptHeld(node=key.node, generation=key.generation, attempt=key.attempt, call=rest.held)
         except WorkFailed as failed:
-            failure = Failure(kind=failed.kind, message=failed.message, retry_after_s=failed.retry_after_s)
+            failure = Failure(
+                kind=failed.kind, message=told(failed.message, _lang(job)), retry_after_s=failed.retry_after_s
+            )
             return _failed(job, failure)
         except (NotStorable, UnicodeEncodeError) as error:
             # What was made has no form as JSON text, say half of a character: that is for who made it to repair, and a

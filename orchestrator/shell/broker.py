@@ -21,6 +21,8 @@ from agents.spec import AgentSpec
 from agents.tools.contract import ToolCall, ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.gate import Ask, Deny, Mock, Pass
 from agents.tools.ports import EffectTool, Tool, VersionedTool
+from agents.tools.texts.calls import OUTCOMES, REFUSALS
+from agents.tools.texts.contract import say
 from graphs.contract import Lang, Limits
 from orchestrator.core.approvals import CommittedCall, Standing
 from orchestrator.core.events import CallReturned
@@ -32,7 +34,7 @@ from orchestrator.shell.call_ledger import TOOL_RESULT, CallLedger
 from orchestrator.shell.call_time import CallTime
 from orchestrator.shell.effect_calls import EffectCalls, Effected
 from orchestrator.shell.effect_stand_ins import Gone, ReadAsEffect, settles
-from orchestrator.shell.effect_texts import REPEATED, with_hint
+from orchestrator.shell.effect_texts import with_hint
 from orchestrator.shell.model_calls import ModelCalls, StreamedParts
 from orchestrator.shell.ports import AttemptKey
 from orchestrator.shell.result_cache import ResultCache
@@ -96,7 +98,7 @@ class RecordingBroker:
         except (TypeError, ValueError):
             # Nothing to record or to recognise again: it has no form as JSON.
             self._next_index()
-            return _denied("DECISION_INVALID", f"the arguments of {call.tool!r} are no JSON values")
+            return _denied("DECISION_INVALID", say(REFUSALS, "no_json", tool=repr(call.tool)))
         version = self._version(call)
         # The same question about something that has changed since is another one (000 7.4).
         same = digest if version is None else f"{digest}@{version}"
@@ -129,7 +131,7 @@ class RecordingBroker:
         elif fetched is not None:
             done = Effected(result=fetched, key="", performed=False)
         elif self._seen[same] > 1 and not let and known is not None and not _may_pass(known):
-            done = Effected(result=with_hint(known, REPEATED), key="", performed=False)
+            done = Effected(result=with_hint(known, "repeated"), key="", performed=False)
         else:
             done = await self._judged(call, index, digest, version)
         self._gate.learn(done.result)
@@ -221,9 +223,7 @@ class RecordingBroker:
             case Deny(error_type=error_type, message=message):
                 return Effected(result=_denied(error_type, message), key="", performed=False)
             case Mock():
-                said = ToolOk(
-                    summary=f"{call.tool} was not made: this profile mocks it", data=None, source=call.tool
-                )
+                said = ToolOk(summary=say(OUTCOMES, "mocked", called=call.tool), data=None, source=call.tool)
                 return Effected(result=said, key="", performed=False)
             case Pass():
                 asked = None
@@ -238,8 +238,8 @@ class RecordingBroker:
 
         if tool.spec.side_effect != "read" and not isinstance(tool, EffectTool):
             # It can neither be looked up nor made under a key: nobody could say afterwards whether it happened.
-            message = (
-                f"tool {call.tool!r} has the side effect {tool.spec.side_effect!r} and can't be made as one"
+            message = say(
+                REFUSALS, "no_effect_tool", tool=repr(call.tool), effect=repr(tool.spec.side_effect)
             )
             return Effected(result=_denied("ACTION_DENIED", message), key="", performed=False)
 

@@ -138,9 +138,12 @@ def told_of_tools(
     if set(granted) - set(SEARCH_TOOLS):
         granted.append(READ_RESULT.name)
     about = f"{order.subtask.title}\n{order.subtask.instruction}"
-    offered = offered_tools(tools, granted, about=about)
+    offered = offered_tools(tools, granted, order.lang, about=about)
     notes = tuple(
-        LoopNote(step=0, kind="tool_left_out", detail=f"{each.name}: {each.why}") for each in offered.left_out
+        LoopNote(
+            step=0, kind="tool_left_out", detail=": ".join(filter(None, (each.name, each.why, each.detail)))
+        )
+        for each in offered.left_out
     )
     return replace(order, offers=offered.tools), notes
 

@@ -12,6 +12,8 @@ from typing import Final
 from agents.tools.contract import ToolError, ToolOk, ToolResult
 from agents.tools.hiding import without_secrets
 from agents.tools.previews import bounded
+from agents.tools.texts.calls import OUTCOMES
+from agents.tools.texts.contract import say
 from orchestrator.core.ids import ArtefactId
 from orchestrator.shell.call_ledger import TOOL_RESULT
 from orchestrator.shell.spending import Spending, deadline_reached
@@ -70,14 +72,13 @@ class CallTime:
             outside = isinstance(error, OSError) and not isinstance(error, _LASTING)
             return ToolError(
                 error_type="UNAVAILABLE" if outside else "TOOL_FAILED",
-                message=f"{self.tool} broke with {what}",
+                message=say(OUTCOMES, "broke", called=self.tool, error=what),
                 retryable=outside,
             )
 
     def _timed_out(self, after_s: float) -> ToolError:
-        return ToolError(
-            error_type="TIMEOUT", message=f"{self.tool} gave no result within {after_s:g} s", retryable=True
-        )
+        message = say(OUTCOMES, "timed_out", called=self.tool, seconds=f"{after_s:g}")
+        return ToolError(error_type="TIMEOUT", message=message, retryable=True)
 
 
 def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) -> ToolResult:
@@ -95,6 +96,6 @@ def _observed(name: str, result: object, keep: Callable[[bytes], ArtefactId]) ->
             # As JSON writes it, not pydantic: that would record NaN as null, and a resumed attempt would read that.
             json.dumps(result.data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        message = f"{name} gave a result that is none of a tool: {error}"
+        message = say(OUTCOMES, "no_result", called=name, error=error)
         return ToolError(error_type="OBSERVATION_UNKNOWN", message=message, retryable=False)
     return result

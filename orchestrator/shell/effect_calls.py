@@ -37,7 +37,7 @@ from orchestrator.core.events import CallCommitted
 from orchestrator.core.ids import RequestId
 from orchestrator.shell.call_ledger import CallLedger
 from orchestrator.shell.call_time import CallTime, Perform
-from orchestrator.shell.effect_texts import MADE_BEFORE, happened, no_preview, not_made, refused, with_hint
+from orchestrator.shell.effect_texts import happened, no_preview, not_made, refused, with_hint
 from orchestrator.shell.ports import AttemptKey
 
 UNKNOWN_AFTER: Final = frozenset({"TIMEOUT", "UNAVAILABLE", "OBSERVATION_UNKNOWN", "TOOL_FAILED"})
@@ -170,7 +170,7 @@ class _Place:
                 # It was taken back: it has no effect any more, nor has its word.
                 return await self.begin(asked)
         kept = await self.calls.ledger.result_of(before)
-        return Effected(result=with_hint(kept, MADE_BEFORE), key="", performed=False)
+        return Effected(result=with_hint(kept, "made_before"), key="", performed=False)
 
     async def settle(self, *, resumed: bool) -> Effected:
         """Find out what came of a call that was committed, or ask."""

@@ -8,6 +8,8 @@ from typing import Any
 
 from agents.tools.contract import ToolError, ToolResult, ToolSpec
 from agents.tools.ports import EffectTool, NotPerformed, Tool
+from agents.tools.texts.calls import OUTCOMES
+from agents.tools.texts.contract import say
 from graphs.contract import Lang
 from orchestrator.core.approvals import CommittedCall
 from orchestrator.shell.call_time import LAST_LOOK_S
@@ -89,7 +91,7 @@ class Gone:
     async def perform(self, arguments: Mapping[str, Any], key: str) -> ToolResult:
         """Say that it is gone."""
         del arguments, key
-        message = f"tool {self.spec.name!r} is not there any more"
+        message = say(OUTCOMES, "gone", tool=repr(self.spec.name))
         return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
 
     async def outcome_of(self, arguments: Mapping[str, Any], key: str) -> ToolResult | NotPerformed | None:

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Literal
 
 from agents.tools.contract import ToolError, ToolOk, ToolResult
+from agents.tools.texts.calls import OUTCOMES, REFUSALS
+from agents.tools.texts.contract import say
 from graphs.contract import Lang
 
-MADE_BEFORE: Final = "made before, with this result; it is not made again"
-REPEATED: Final = "the same call was made before, with this result; try another one"
+Hint = Literal["made_before", "repeated"]
+"""`made_before`: what had its effect is not made again; `repeated`: the same was asked before."""
 
 
-def with_hint(result: ToolResult, hint: str) -> ToolResult:
+def with_hint(result: ToolResult, hint: Hint) -> ToolResult:
     """Return `result` with a hint to the agent."""
     if isinstance(result, ToolOk):
-        return replace(result, summary=f"{result.summary} ({hint})")
-    return replace(result, message=f"{result.message} ({hint})")
+        return replace(result, summary=say(OUTCOMES, hint, result=result.summary))
+    return replace(result, message=say(OUTCOMES, hint, result=result.message))
 
 
 def happened(tool: str) -> ToolOk:
     """Return what is recorded of a call of which a person says that it happened."""
-    return ToolOk(summary="a person says that it happened", data=None, source=tool)
+    return ToolOk(summary=say(OUTCOMES, "happened"), data=None, source=tool)
 
 
 def not_made(tool: str) -> ToolError:
     """Return what is recorded of a call that was committed and certainly did not happen."""
-    message = f"the call of {tool!r} was interrupted before it was made; nothing was changed"
+    message = say(OUTCOMES, "not_made", tool=repr(tool))
     return ToolError(error_type="NOT_PERFORMED", message=message, retryable=False)
 
 
 def refused(tool: str, note: str) -> ToolError:
     """Return what the agent is told of a call that a person refused."""
-    said = f": {note}" if note else ""
-    message = f"a person refused this call of {tool!r}{said}; do not propose it again, go on without it"
+    message = say(REFUSALS, "refused_saying" if note else "refused", tool=repr(tool), said=note)
     return ToolError(error_type="ACTION_DENIED", message=message, retryable=False)
 
 

@@ -52,7 +52,7 @@ def test_the_prompt_of_path_two_in_english() -> None:
         order(MASK, path=2, guards=("Check the unit.",)), REGISTRY, ["What is fast?"], EXCERPTS
     )
     system, user = prompt.messages
-    assert prompt.version == PROMPT_VERSION == "work/2"
+    assert prompt.version == PROMPT_VERSION == "work/3"
     assert (system.role, system.taint, user.role, user.taint) == ("system", "trusted", "user", "untrusted")
     assert system.content == (
         """\

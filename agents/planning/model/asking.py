@@ -17,8 +17,8 @@ from agents.models.contract import (
 )
 from agents.models.json_answers import Parsed, read_whole_json
 from agents.models.ports import ChatPort
+from agents.models.reasons import reason_words
 from agents.planning.model.prompts import PLAN_PROMPT_VERSION, repair_messages
-from agents.planning.reasons import reason_words
 from agents.planning.repairs import PlanningCall, PlanRepair, repair
 from graphs.contract import Lang
 

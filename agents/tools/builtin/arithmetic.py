@@ -10,6 +10,9 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from typing import Final
 
+from agents.tools.texts.contract import say
+from agents.tools.texts.material import CALCULATIONS
+
 LONGEST_EXPRESSION: Final = 500
 MOST_BITS: Final = 10_000
 """Of a numerator or denominator: some 3,000 digits."""
@@ -152,9 +155,8 @@ def _round(given: Sequence[Fraction]) -> Fraction:
 def _of_all(name: str, operation: Callable[[Sequence[Fraction]], Fraction | int]) -> Callable[..., Fraction]:
     def performed(given: Sequence[Fraction]) -> Fraction:
         if not given or (name == "abs" and len(given) != 1):
-            raise NotCalculable(
-                f"{name} got {len(given)} numbers; accepted: {'one' if name == 'abs' else 'some'}"
-            )
+            code = "one" if name == "abs" else "some"
+            raise NotCalculable(say(CALCULATIONS, code, function=name, number=len(given)))
         return _bounded(Fraction(operation(given)))
 
     return performed

@@ -29,6 +29,9 @@ from agents.tools.configuration import AllowedHost
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.names import shown
 from agents.tools.previews import TOOL_TIMEOUT_S
+from agents.tools.texts.calls import REFUSALS
+from agents.tools.texts.contract import say
+from agents.tools.texts.outside import FETCHES
 
 LARGEST_PAGE: Final = 2_000_000
 """Bytes that are read of an answer; the rest is left."""
@@ -229,9 +232,9 @@ class FetchUrl:
         # What is said of the very host holds before what is said of all below a suffix.
         rule = min(matching, key=lambda each: each.host.startswith("*."), default=None)
         if rule is None:
-            listed = ", ".join(each.host for each in self.allowed) or "none"
-            message = f"{shown(url)} is at the host {shown(host)}, port {port}, which is not listed; listed: {listed}"
-            raise _Refused("ACCESS_DENIED", f"{message}. Use a listed one, or ask the user to list it.")
+            listed = ", ".join(each.host for each in self.allowed) or say(REFUSALS, "none")
+            values = {"url": shown(url), "host": shown(host), "port": port, "known": listed}
+            raise _Refused("ACCESS_DENIED", say(FETCHES, "not_listed", **values))
         if first is not None and rule.host.startswith("*.") and host != first.host:
             # The gate lets only hosts pass unasked that are listed exactly: a redirect is no way around the question.
             message = (
@@ -267,16 +270,16 @@ class FetchUrl:
 
 def _parts_of(url: str) -> tuple[SplitResult, str, int]:
     """Return the parts, the host in its ASCII form and the port of `url`."""
-    accepted = "accepted: http:// or https://, a host, no user name, no spaces"
+    wrong = _Refused("INVALID_ARGUMENT", say(FETCHES, "bad_url", url=shown(url)))
     if any(char.isspace() or not char.isprintable() or char == "\\" for char in url):
-        raise _Refused("INVALID_ARGUMENT", f"arguments.url is {shown(url)}; {accepted}")
+        raise wrong
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").rstrip(".")
         host = host if host.isascii() else host.encode("idna").decode("ascii")
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
     except (ValueError, UnicodeError):
-        raise _Refused("INVALID_ARGUMENT", f"arguments.url is {shown(url)}; {accepted}") from None
+        raise wrong from None
     if (
         not host
         or not port
@@ -284,7 +287,7 @@ def _parts_of(url: str) -> tuple[SplitResult, str, int]:
         or parts.username is not None
         or "%" in host
     ):
-        raise _Refused("INVALID_ARGUMENT", f"arguments.url is {shown(url)}; {accepted}")
+        raise wrong
     return parts, host.lower(), port
 
 

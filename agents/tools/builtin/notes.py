@@ -18,6 +18,8 @@ from agents.retrieval.reading import Document
 from agents.retrieval.tokens import terms
 from agents.tools.contract import ToolError, ToolOk, ToolResult, ToolSpec
 from agents.tools.previews import PREVIEW_CHARS, TOOL_TIMEOUT_S
+from agents.tools.texts.contract import say
+from agents.tools.texts.material import NOTES
 
 DEFAULT_HITS = 5
 MOST_HITS = 20
@@ -289,6 +291,6 @@ def _json(data: Any) -> str:
 def _within(name: str, value: int, low: int, high: int | None = None) -> int:
     """Return `value`; raises `InvalidArgument` outside what this note has, which no schema can say."""
     if value < low or (high is not None and value > high):
-        accepted = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise InvalidArgument(f"arguments.{name} is {value!r}; accepted: {accepted}")
+        code = "at_least" if high is None else "from_to"
+        raise InvalidArgument(say(NOTES, code, argument=name, value=value, least=low, most=high))
     return value

@@ -13,6 +13,8 @@ from agents.broker import Broker
 from agents.evidence import Claim, SourceId
 from agents.results import Conflict, Need, OpenReason, SearchRound, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
+from agents.tools.texts.calls import ORDERS
+from agents.tools.texts.contract import say
 from agents.workers.embedded.access import access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.carried import Carried, carry, independent_source, output_of
@@ -81,7 +83,7 @@ class CheckWorker:
         statements = texts_of(order.params, "statements")
         carried = carry(order.inputs)
         if not statements and not order.inputs:
-            raise WorkFailed("bad_request", "nothing to check; give `statements` or claims as input")
+            raise WorkFailed("bad_request", say(ORDERS, "nothing_to_check"))
         subjects: list[tuple[str, Claim | None]] = [(text, None) for text in statements]
         if not statements:
             subjects = [(claim.statement, claim) for claim in carried.claims]
@@ -116,7 +118,7 @@ async def _look_beside(inquiry: Inquiry, reader: NotesReader, limits: ResearchLi
         inquiry.rounds.append(
             SearchRound(
                 query=found,
-                why="whether another note says otherwise",
+                why="otherwise",
                 hits=len(data["hits"]),
                 new_evidence=new,
                 open_after=(),

@@ -13,6 +13,8 @@ from agents.operations import field_name
 from agents.results import OpenQuestion, OpenReason, WorkOutput, WorkResult
 from agents.retrieval.copies import repeats
 from agents.retrieval.tokens import is_cjk
+from agents.tools.texts.calls import ORDERS
+from agents.tools.texts.contract import say
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import folded, texts_of
 from agents.workers.embedded.composing import Answer, compose, needs_of, weighted
@@ -83,7 +85,7 @@ class ExtractWorker:
         columns, rows = texts_of(order.params, "columns"), texts_of(order.params, "rows")
         if not columns:
             got = order.params.get("columns")
-            raise WorkFailed("bad_request", f"`columns` is {got!r}; give a list of texts")
+            raise WorkFailed("bad_request", say(ORDERS, "columns", value=repr(got)))
         access = access_of(order)
         reader = NotesReader(broker)
         if rows:

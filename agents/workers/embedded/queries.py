@@ -43,7 +43,7 @@ class Query:
 
 def first_query(question: Question) -> Query:
     """Return the question itself as a query."""
-    return Query(text=question.text, why="the question itself")
+    return Query(text=question.text, why="question")
 
 
 def next_query(
@@ -83,12 +83,12 @@ def _ideas(
         yield Query(text=" ".join([*lacking, *held]), why=f"missing: {', '.join(lacking)}")
     told = _feedback(ranked, matcher)
     if told:
-        yield Query(text=" ".join([*core, *told]), why=f"words of the best sentences: {', '.join(told)}")
+        yield Query(text=" ".join([*core, *told]), why=f"best_words: {', '.join(told)}")
     for heading in _headings(material):
         yield Query(text=f"{heading} {' '.join(lacking or core)}", why=f"section: {heading}")
     cue = _CUES.get(question.kind, {}).get(question.lang)
     if cue:
-        yield Query(text=f"{' '.join(core)} {cue}", why=f"kind of answer: {question.kind.value}")
+        yield Query(text=f"{' '.join(core)} {cue}", why=f"answer_kind: {question.kind.value}")
     for word in lacking:
         yield Query(text=word, why=f"missing: {word}")
 

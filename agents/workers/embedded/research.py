@@ -13,6 +13,8 @@ from typing import Any, Final
 from agents.broker import Broker
 from agents.results import WorkResult
 from agents.retrieval.tokens import is_cjk
+from agents.tools.texts.calls import ORDERS
+from agents.tools.texts.contract import say
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answering import texts_of
 from agents.workers.embedded.asking import AnswerKind
@@ -82,7 +84,7 @@ def _inquiries(params: Mapping[str, Any], access: Access) -> list[Inquiry]:
     if not questions and not (fields and isinstance(item, str) and item.strip()):
         raise WorkFailed(
             "bad_request",
-            f"nothing to research in the parameters {sorted(params)!r}; give `questions`, or `item` and `fields`",
+            say(ORDERS, "nothing_to_research", given=repr(sorted(params))),
         )
     found = [Inquiry(question=read_question(text), asked=text, access=access) for text in questions]
     if fields and isinstance(item, str):
@@ -104,5 +106,5 @@ def _budget(params: Mapping[str, Any]) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise WorkFailed("bad_request", f"`budget` is {value!r}; give a whole number from 1")
+        raise WorkFailed("bad_request", say(ORDERS, "budget", value=repr(value)))
     return value

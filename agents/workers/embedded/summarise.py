@@ -10,6 +10,8 @@ from typing import Final
 from agents.broker import Broker
 from agents.results import SearchRound, WorkResult
 from agents.retrieval.tokens import terms
+from agents.tools.texts.calls import ORDERS
+from agents.tools.texts.contract import say
 from agents.workers.embedded.access import Access, access_of
 from agents.workers.embedded.answer_forms import names_date
 from agents.workers.embedded.answering import folded, texts_of
@@ -80,7 +82,7 @@ class SummariseWorker:
         """
         topic = next(iter(texts_of(order.params, "topic")), None)
         if topic is None and order.subtask.operation == "gather":
-            raise WorkFailed("bad_request", f"`topic` is {order.params.get('topic')!r}; give a text")
+            raise WorkFailed("bad_request", say(ORDERS, "topic", value=repr(order.params.get("topic"))))
         per_document = order.params.get("per_document") is True
         access = access_of(order)
         reader = NotesReader(broker)
@@ -159,7 +161,7 @@ async def _pages(inquiry: Inquiry, reader: NotesReader, limits: ResearchLimits) 
         new = inquiry.material.add_hits(data)
         met += new
         inquiry.judge()
-        why = f"leafing through, from hit {offset + 1} on"
+        why = f"from_hit: {offset + 1}"
         inquiry.rounds.append(
             SearchRound(query=query, why=why, hits=len(data["hits"]), new_evidence=new, open_after=())
         )

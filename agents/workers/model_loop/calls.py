@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from agents.broker import Broker, BudgetExhausted, CallHeld
 from agents.models.contract import ToolCalls, ToolOffer
+from agents.models.reasons import reason_words
 from agents.operations import SEARCH_TOOLS, tools_of
-from agents.prompts_loop import expect_words
+from agents.prompts_loop import expect_words, unparsed_words
 from agents.tools.builtin.notes import READ_NOTE, SEARCH_NOTES
 from agents.tools.contract import ToolCall, ToolResult
 from agents.tools.loops import ActionKey, action_key
-from agents.tools.offers import MOST_OFFERED, offer_of
+from agents.tools.offers import MOST_OFFERED
+from agents.tools.told import offer_of
 from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 
@@ -50,7 +52,9 @@ def offered_by(order: WorkOrder) -> Offered:
     offered = order.offers
     if offered is None:
         needed = tools_of(order.subtask.operation)
-        offered = tuple(offer_of(spec) for spec in (SEARCH_NOTES, READ_NOTE) if spec.name in needed)
+        offered = tuple(
+            offer_of(spec, order.lang) for spec in (SEARCH_NOTES, READ_NOTE) if spec.name in needed
+        )
     offered = offered[:MOST_OFFERED]
     return Offered(
         tools=tuple(_expecting(offer, order.lang) for offer in offered),
@@ -58,8 +62,11 @@ def offered_by(order: WorkOrder) -> Offered:
     )
 
 
-def proposals_of(answer: ToolCalls, expecting: Collection[str]) -> tuple[Proposal, ...]:
-    """Return the calls of an answer in its order, then those that do not parse; every id is there and is unique."""
+def proposals_of(answer: ToolCalls, expecting: Collection[str], lang: Lang) -> tuple[Proposal, ...]:
+    """Return the calls of an answer in its order, then those that do not parse; every id is there and is unique.
+
+    Why one does not parse is said in `lang`.
+    """
     ids = set[str]()
     found: list[Proposal] = []
     for call in answer.calls:
@@ -77,7 +84,9 @@ def proposals_of(answer: ToolCalls, expecting: Collection[str]) -> tuple[Proposa
             taint="untrusted",
             id=_unique(invalid.id, ids),
         )
-        found.append(Proposal(call=call, invalid=f"{invalid.reason}: {invalid.raw}"))
+        found.append(
+            Proposal(call=call, invalid=unparsed_words(reason_words(invalid.reason, lang), invalid.raw, lang))
+        )
     return tuple(found)
 
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from agents.json_schema import schema_problems
 from agents.models.contract import ToolOffer
-from agents.prompts_loop import finish_words
+from agents.prompts_loop import finish_words, no_claims_words, unnamed_words, wrong_question_words
+from agents.tools.told import told_problems
 from graphs.contract import Lang
 
 FINISH: Final = "finish"
@@ -88,12 +89,16 @@ def _with(schema: Mapping[str, Any], **properties: Mapping[str, Any]) -> dict[st
     return {**schema, "properties": {**schema["properties"], **properties}}
 
 
-def read_finish(arguments: Mapping[str, Any], questions: Sequence[str]) -> Finish:
-    """Return what `arguments` hand over; entries that fit are usable though others, or whole fields, are missing."""
-    problems = list(schema_problems(dict(arguments), FINISH_SCHEMA, at=FINISH))
+def read_finish(arguments: Mapping[str, Any], questions: Sequence[str], lang: Lang) -> Finish:
+    """Return what `arguments` hand over; entries that fit are usable though others, or whole fields, are missing.
+
+    What is wrong is said in `lang`.
+    """
+    found = schema_problems(dict(arguments), FINISH_SCHEMA, at=FINISH)
+    problems = [told_problems(problem, lang) for problem in found]
     kept = {name: _fitting(arguments.get(name), schema) for name, schema in _ENTRIES.items()}
     if not problems:
-        problems.extend(_unaddressed(kept, questions))
+        problems.extend(_unaddressed(kept, questions, lang))
     return Finish(
         claims=kept["claims"],
         complete=arguments.get("complete") is True,
@@ -109,7 +114,7 @@ def _fitting(listed: object, schema: Mapping[str, Any]) -> tuple[Mapping[str, An
 
 
 def _unaddressed(
-    kept: Mapping[str, tuple[Mapping[str, Any], ...]], questions: Sequence[str]
+    kept: Mapping[str, tuple[Mapping[str, Any], ...]], questions: Sequence[str], lang: Lang
 ) -> tuple[str, ...]:
     """Return what is wrong with the question numbers: those of no question, and questions that nothing names."""
     numbers = range(1, len(questions) + 1)
@@ -123,14 +128,12 @@ def _unaddressed(
             if number in numbers:
                 named.add(number)
             else:
-                accepted = f"1 to {len(questions)}" if questions else "null"
-                found.append(f"{FINISH}.{field}[{position}].question is {number}; accepted: {accepted}")
+                at = f"{FINISH}.{field}[{position}].question"
+                found.append(wrong_question_words(at, number, len(questions), lang))
     # The only question there is needs no number.
     alone = len(questions) == 1 and bool(kept["claims"])
     missing = [number for number in numbers if number not in named and not alone]
-    found.extend(
-        f"question {number} has neither a claim nor an entry in open_questions" for number in missing
-    )
+    found.extend(unnamed_words(number, lang) for number in missing)
     if not questions and not kept["claims"] and not kept["open_questions"]:
-        found.append(f"{FINISH}.claims is empty; state what the excerpts say on the sub-task")
+        found.append(no_claims_words(f"{FINISH}.claims", lang))
     return tuple(found)

@@ -20,12 +20,15 @@ from agents.models.contract import (
     ModelReply,
     ToolCalls,
 )
+from agents.models.reasons import reason_words
 from agents.operations import tools_of
-from agents.prompts import REPAIR_CHARS
+from agents.prompts import REPAIR_CHARS, no_usable_answer_words
 from agents.prompts_loop import (
     accepted_words,
     beside_failed_words,
     failed_result,
+    never_finished_words,
+    not_accepted_words,
     not_performed_words,
     plain_text_reason,
     told_words,
@@ -140,9 +143,9 @@ def _cut_short(session: Session, limit: str) -> Finish:
     return _unfinished(session, limit)
 
 
-def _unfinished(session: Session, reason: str) -> Finish:
-    """Return what the model handed over so far, as not complete."""
-    session.note("unfinished", reason)
+def _unfinished(session: Session, why: str) -> Finish:
+    """Return what the model handed over so far, as not complete; `why` is the code that is noted."""
+    session.note("unfinished", why)
     session.unfinished = True
     session.progress = session.progress.moved("done")
     return replace(session.draft or Finish(), complete=False)
@@ -150,7 +153,7 @@ def _unfinished(session: Session, reason: str) -> Finish:
 
 async def _turn(session: Session, answer: ToolCalls) -> Finish | None:
     """Perform the calls of an answer; return its `finish` if it is accepted."""
-    proposals = proposals_of(answer, session.offered.expecting)
+    proposals = proposals_of(answer, session.offered.expecting, session.order.lang)
     calling = [p for p in proposals if p.call.tool != FINISH and not p.invalid]
     room = 0 if session.progress.closing else room_for_calls(session.progress, session.order.limits)
     performing = calling[:room]
@@ -195,13 +198,12 @@ def _after(
         session.progress = replace(session.progress, unusable=0)
         return None
     session.progress = unusable(session.progress)
-    return _ended(session, _why_not_finished(finish)) if beyond_repair(session.progress) else None
-
-
-def _why_not_finished(finish: Finish | None) -> str:
+    if not beyond_repair(session.progress):
+        return None
+    lang = session.order.lang
     if finish is None:
-        return "the model never called `finish`"
-    return f"`finish` was not accepted: {'; '.join(finish.problems)}"
+        return _ended(session, "no_finish", never_finished_words(lang))
+    return _ended(session, "not_accepted", not_accepted_words(finish.problems, lang))
 
 
 async def _act(
@@ -254,13 +256,15 @@ def _judged(
             continue
         problems = (proposal.invalid,) if proposal.invalid else ()
         finish = (
-            Finish(problems=problems) if problems else read_finish(proposal.call.arguments, session.questions)
+            Finish(problems=problems)
+            if problems
+            else read_finish(proposal.call.arguments, session.questions, lang)
         )
         if finish.problems:
             words[proposal.call.id] = unfinished_words(finish.problems, lang)
         elif beside_failed:
             words[proposal.call.id] = beside_failed_words(lang)
-            finish = replace(finish, problems=("a call beside it failed",))
+            finish = replace(finish, problems=(beside_failed_words(lang),))
         else:
             words[proposal.call.id] = accepted_words(lang)
     return finish, words
@@ -284,22 +288,24 @@ def _result_message(
 def _unusable(session: Session, raw: str, reason: str) -> Finish | None:
     """Take an answer without calls for what it is: nothing, to be repaired."""
     # What is wrong may quote the answer: on one line it can't pass for anything else.
-    told = " ".join(reason.split())[:NOTE_CHARS]
+    told = reason_words(" ".join(reason.split())[:NOTE_CHARS], session.order.lang)
     words = Message(role="user", content=without_finish_words(told, session.order.lang))
     session.conversation.history.extend((_assistant(raw, ()), words))
     session.progress = unusable(session.progress)
-    return _ended(session, reason) if beyond_repair(session.progress) else None
+    return _ended(session, "unusable", reason) if beyond_repair(session.progress) else None
 
 
-def _ended(session: Session, reason: str) -> Finish:
-    """Return what is there after the last repair; raises `WorkFailed` for nothing that no guard ended."""
+def _ended(session: Session, why: str, reason: str) -> Finish:
+    """Return what is there after the last repair; raises `WorkFailed` for nothing that no guard ended.
+
+    `why` is the code that is noted, `reason` says more of it.
+    """
     guarded = session.progress.closing is not None and session.stepped
     if session.draft is None and not guarded:
         session.progress = session.progress.moved("failed")
-        raise WorkFailed(
-            "invalid_output", f"no usable answer after {session.progress.unusable - 1} repairs: {reason}"
-        )
-    return _unfinished(session, reason)
+        repairs = session.progress.unusable - 1
+        raise WorkFailed("invalid_output", no_usable_answer_words(repairs, reason, session.order.lang))
+    return _unfinished(session, why)
 
 
 def _assistant(text: str, calls: Sequence[ToolCall]) -> Message:

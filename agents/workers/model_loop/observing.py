@@ -13,6 +13,7 @@ from agents.prompts_loop import data_result, failed_result, repeated_words, show
 from agents.tools.builtin.notes import DEFAULT_HITS
 from agents.tools.contract import ToolCall, ToolError, ToolOk
 from agents.tools.loops import ActionKey
+from agents.tools.told import told_result
 from agents.workers.model_loop.calls import Proposal, Returned
 from agents.workers.model_loop.progress import CallOutcome, Closing
 from agents.workers.model_loop.shelf import Shelf, Shown
@@ -56,6 +57,8 @@ def observe(
     """
     call = proposal.call
     seeking = call.tool in (SEARCH, READ)
+    # In the language of the goal, as far as the words are the program's own.
+    returned = returned if isinstance(returned, BudgetExhausted) else told_result(returned, lang)
     match returned:
         case BudgetExhausted():
             why: Closing = "repeated" if returned.limit == "identical_calls" else "limit"

@@ -8,6 +8,8 @@ from typing import Any, Final
 from agents.broker import Broker, BudgetExhausted
 from agents.evidence import Evidence, EvidenceId, Source
 from agents.tools.contract import ToolCall, ToolError, ToolResult
+from agents.tools.texts.calls import OUTCOMES
+from agents.tools.texts.contract import say
 from agents.workers.model_claims import Piece
 
 NEIGHBOURS: Final = 5
@@ -36,7 +38,7 @@ async def read_again(pieces: Sequence[Piece], broker: Broker) -> dict[EvidenceId
         try:
             result = await broker.call_tool(call)
         except BudgetExhausted:
-            result = ToolError(error_type="UNAVAILABLE", message="a limit is reached", retryable=False)
+            result = ToolError(error_type="UNAVAILABLE", message=say(OUTCOMES, "limit"), retryable=False)
         read.update({piece.evidence[0].id: _text_of(piece.evidence[0], source, result) for piece in group})
     return read
 

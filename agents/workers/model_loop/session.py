@@ -32,9 +32,9 @@ from masks.domains import DomainRegistry
 NOTE_CHARS: Final = 300
 """Of the model's words in a note."""
 
-BY_CODE: Final = "the question itself"
+BY_CODE: Final = "question"
 """Why code chose a query."""
-BY_MODEL: Final = "chosen by the model"
+BY_MODEL: Final = "model"
 """Why a query of the model's was chosen."""
 
 

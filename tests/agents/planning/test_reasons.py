@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from agents.models.json_answers import Unparsed, read_json_answer, read_whole_json
+from agents.models.reasons import reason_words
 from agents.models.scripted import Fail, Reply, Say, SayJson
 from agents.planning.model.prompts import INTENT_SCHEMA, PLAN_SCHEMA
 from agents.planning.model.steps import read_steps
 from agents.planning.model.understanding import read_understanding
-from agents.planning.reasons import reason_words
 from agents.planning.repairs import render_repair
 from tests.agents.planning.model.script import INTENT, plan_with, step, told
 

@@ -11,6 +11,7 @@ from typing import Any, Final, assert_never
 from agents.tools.contract import RepeatRule, SideEffectClass, ToolSpec
 from agents.tools.mcp import McpEffectTool, McpReadTool, McpServers, ServerTools
 from agents.tools.mcp_standing import Standing
+from agents.tools.told import told, told_spec
 from orchestrator.interfaces.cli.bodies.listing import aligned
 from orchestrator.interfaces.cli.problems import Lang, NotFound, pick
 from orchestrator.interfaces.cli.results import Result
@@ -93,7 +94,7 @@ def tools_list(session: Session) -> Result:
             tool.spec.name,
             tool.spec.side_effect,
             tool.now(session.lang),
-            one_line(tool.spec.purpose, _PURPOSE),
+            one_line(told(tool.spec.purpose, session.lang), _PURPOSE),
         )
         for tool in known
     ]
@@ -191,7 +192,7 @@ def _document(tool: KnownTool, lang: Lang) -> dict[str, Any]:
 
 
 def _described(session: Session, tool: KnownTool) -> Iterator[str]:
-    spec, said = tool.spec, session.pick
+    spec, said = told_spec(tool.spec, session.lang), session.pick
     none = said("none", "无")
     effect, repeat = said(*_EFFECTS[spec.side_effect]), said(*_REPEATS[spec.repeat])
     yield f"{spec.name}  ({tool.now(session.lang)})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from agents.tools.told import told_summary
 from orchestrator.core.approvals import CommittedCall
 from orchestrator.core.claims import Confidence, Level
 from orchestrator.core.effects import EffectOutcome
@@ -28,9 +29,7 @@ from orchestrator.core.report.wording import WORDS
 from orchestrator.core.requests import REASONS
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.progress.change import SENTENCE, Change, Teller
-from orchestrator.interfaces.cli.progress.wording import (
-    failure_words,
-)
+from orchestrator.interfaces.cli.progress.wording import failure_words, outcome_of_model
 from orchestrator.interfaces.cli.streams import one_line
 
 
@@ -65,7 +64,8 @@ class AttemptTeller(Teller):
                 said = self.pick(f"started by {body.agent}", f"由 {body.agent} 开始")
                 return self.step(body.node, fields, said + (again if body.attempt > 1 else ""), title)
             case CallReturned():
-                said = f"{body.name}: {body.summary}" + (f" ({body.error})" if body.error else "")
+                colon = self.pick(": ", "：")
+                said = f"{body.name}{colon}{self._came_to(body)}" + (f" ({body.error})" if body.error else "")
                 fields = (
                     *head,
                     ("call", body.name),
@@ -141,13 +141,20 @@ class AttemptTeller(Teller):
         outcome: EffectOutcome = "nothing" if call.failed else "made"
         fields = (*head, ("call", body.name), ("state", outcome), ("ok", body.ok), ("summary", body.summary))
         words = WORDS[self.lang].changed[outcome]
-        said = self.pick(f"{body.name}: {words} ({body.summary})", f"{body.name}：{words}（{body.summary}）")
+        came_to = self._came_to(body)
+        said = self.pick(f"{body.name}: {words} ({came_to})", f"{body.name}：{words}（{came_to}）")
         return Change(
             fields=fields,
             sentence=one_line(said, SENTENCE),
             node=body.node,
             weight="attention" if call.failed else "step",
         )
+
+    def _came_to(self, body: CallReturned) -> str:
+        """What came of a call, in the reader's language; what a foreign tool said stays as it was said."""
+        if body.call == "model":
+            return outcome_of_model(body.summary, self.lang)
+        return told_summary(body.summary, self.lang, ok=body.ok)
 
     def _checked(self, confidence: Confidence) -> str:
         if confidence.level is Level.L1:

@@ -64,6 +64,21 @@ DECIDED_BY: Final[Mapping[Literal["controller", "person"], tuple[str, str]]] = {
 """Who decided on a backtrack."""
 
 
+MODEL_OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
+    "final_answer": ("it answered", "已回答"),
+    "tool_calls": ("it proposes calls", "提出工具调用"),
+    "invalid_output": ("its answer can't be used", "回答无法使用"),
+    "model_error": ("no answer", "没有回答"),
+}
+"""What a model call came to."""
+
+
+def outcome_of_model(kind: str, lang: Lang) -> str:
+    """Return what a model call came to in words; what another version wrote stays as it is."""
+    words = MODEL_OUTCOMES.get(kind)
+    return pick(lang, *words) if words is not None else kind
+
+
 def failure_words(kind: FailureKind, lang: Lang) -> str:
     """Return what ended an attempt in words."""
     return pick(lang, *FAILURES[kind])

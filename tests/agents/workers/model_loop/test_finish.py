@@ -15,13 +15,13 @@ WHOLE: dict[str, Any] = {"claims": [CLAIM], "complete": True, "open_questions": 
 
 def test_a_whole_finish_is_accepted() -> None:
     needs = [{"domain": "cs.security", "question": None}]
-    read = read_finish({**WHOLE, "needs": needs}, ["Q?"])
+    read = read_finish({**WHOLE, "needs": needs}, ["Q?"], "en")
     assert (read.claims, read.complete, read.needs, read.problems) == ((CLAIM,), True, tuple(needs), ())
 
 
 @pytest.mark.parametrize("missing", ["claims", "complete", "open_questions"])
 def test_a_missing_field_is_named_and_the_others_are_kept(missing: str) -> None:
-    read = read_finish({name: value for name, value in WHOLE.items() if name != missing}, ["Q?"])
+    read = read_finish({name: value for name, value in WHOLE.items() if name != missing}, ["Q?"], "en")
     assert any(missing in problem for problem in read.problems)
     assert read.claims == (() if missing == "claims" else (CLAIM,))
     assert read.complete is (missing != "complete")
@@ -42,21 +42,21 @@ def test_a_missing_field_is_named_and_the_others_are_kept(missing: str) -> None:
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place(changed: dict[str, Any], named: str) -> None:
-    read = read_finish({**WHOLE, **changed}, ["Q1?", "Q2?"])
+    read = read_finish({**WHOLE, **changed}, ["Q1?", "Q2?"], "en")
     assert any(named in problem for problem in read.problems), read.problems
 
 
 def test_entries_that_fit_are_kept_beside_those_that_do_not() -> None:
-    read = read_finish({**WHOLE, "claims": [CLAIM, {"statement": 1}, "x"]}, ["Q?"])
+    read = read_finish({**WHOLE, "claims": [CLAIM, {"statement": 1}, "x"]}, ["Q?"], "en")
     assert read.claims == (CLAIM,)
     assert read.problems
 
 
 def test_the_only_question_needs_no_number_and_an_order_without_questions_a_claim() -> None:
     unnumbered = {"statement": "S", "excerpts": []}
-    assert read_finish({**WHOLE, "claims": [unnumbered]}, ["Q?"]).problems == ()
-    assert read_finish({**WHOLE, "claims": [unnumbered]}, []).problems == ()
-    (problem,) = read_finish({**WHOLE, "claims": []}, []).problems
+    assert read_finish({**WHOLE, "claims": [unnumbered]}, ["Q?"], "en").problems == ()
+    assert read_finish({**WHOLE, "claims": [unnumbered]}, [], "en").problems == ()
+    (problem,) = read_finish({**WHOLE, "claims": []}, [], "en").problems
     assert "claims is empty" in problem
 
 

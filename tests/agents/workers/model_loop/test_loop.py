@@ -71,7 +71,7 @@ async def test_a_finish_is_cited_by_code_from_what_code_looked_up(folder: Path) 
     assert len(broker.requests) == 1
     request = broker.requests[0]
     assert [offer.name for offer in request.tools] == ["search_notes", "read_note", "finish"]
-    assert (request.purpose, request.prompt_version) == ("work", "loop/3")
+    assert (request.purpose, request.prompt_version) == ("work", "loop/4")
     assert request.max_output_tokens == 4_000
 
 
@@ -86,8 +86,8 @@ async def test_what_a_search_of_the_model_shows_gets_the_next_numbers(folder: Pa
     assert [source.uri for source in result.output.sources] == ["trees.md"]
     assert broker.searches == [QUESTION, "tree of pages"]
     assert [(one.query, one.why) for one in result.rounds] == [
-        (QUESTION, "the question itself"),
-        ("tree of pages", "chosen by the model"),
+        (QUESTION, "question"),
+        ("tree of pages", "model"),
     ]
     assert result.rounds[1].new_evidence == 1
 
