@@ -40,4 +40,9 @@ def replay(session: Session, run: str, at: str) -> Result:
 def _lines(narrator: Narrator, event: Event, state: RunState) -> list[str]:
     stamp = (("seq", event.seq), ("cause_seq", event.cause))
     changes = [change for change in narrator.tell(event, state) if change.weight != "activity"]
-    return [logfmt(dict((*stamp, *change.fields)).items()) for change in changes]
+    lines = []
+    for change in changes:
+        # As while it runs: keys and codes are for programs, the sentence is for who does not read English.
+        said = () if narrator.lang == "en" else (("said", change.sentence),)
+        lines.append(logfmt(dict((*stamp, *change.fields, *said)).items()))
+    return lines

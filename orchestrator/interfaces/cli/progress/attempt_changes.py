@@ -70,7 +70,7 @@ class AttemptTeller(Teller):
                     *head,
                     ("call", body.name),
                     ("ok", body.ok),
-                    ("summary", body.summary),
+                    ("summary", self._summary(body)),
                     ("error", body.error or None),
                 )
                 done = state.nodes.get(body.node)
@@ -139,7 +139,8 @@ class AttemptTeller(Teller):
     ) -> Change:
         """How a call that changes something ended: a change of state, other than the end of a reading."""
         outcome: EffectOutcome = "nothing" if call.failed else "made"
-        fields = (*head, ("call", body.name), ("state", outcome), ("ok", body.ok), ("summary", body.summary))
+        fields = (*head, ("call", body.name), ("state", outcome), ("ok", body.ok))
+        fields = (*fields, ("summary", self._summary(body)))
         words = WORDS[self.lang].changed[outcome]
         came_to = self._came_to(body)
         said = self.pick(f"{body.name}: {words} ({came_to})", f"{body.name}：{words}（{came_to}）")
@@ -152,8 +153,12 @@ class AttemptTeller(Teller):
 
     def _came_to(self, body: CallReturned) -> str:
         """What came of a call, in the reader's language; what a foreign tool said stays as it was said."""
+        return outcome_of_model(body.summary, self.lang) if body.call == "model" else self._summary(body)
+
+    def _summary(self, body: CallReturned) -> str:
+        """For a log line: the kind of a model's answer is a code there."""
         if body.call == "model":
-            return outcome_of_model(body.summary, self.lang)
+            return body.summary
         return told_summary(body.summary, self.lang, ok=body.ok)
 
     def _checked(self, confidence: Confidence) -> str:
