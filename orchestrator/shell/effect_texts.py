@@ -8,6 +8,7 @@ from typing import Literal
 from agents.tools.contract import ToolError, ToolOk, ToolResult
 from agents.tools.texts.calls import OUTCOMES, REFUSALS
 from agents.tools.texts.contract import say
+from agents.tools.told import told
 from graphs.contract import Lang
 
 Hint = Literal["made_before", "repeated"]
@@ -40,4 +41,4 @@ def refused(tool: str, note: str) -> ToolError:
 
 def no_preview(why: str, lang: Lang) -> str:
     """Return what stands in place of a preview that could not be made."""
-    return {"en": f"(no preview: {why})", "zh": f"（无法预览：{why}）"}[lang]
+    return {"en": f"(no preview: {why})", "zh": f"（无法预览：{told(why, lang)}）"}[lang]

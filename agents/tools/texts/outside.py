@@ -90,6 +90,19 @@ FOREIGN: Final[Texts] = {
         "zh": "{result}；没有发送任何内容，也没有发生任何事",
     },
     "no_answer": {"en": "it did not answer within {seconds} s", "zh": "它在 {seconds} 秒内没有回答"},
+    "not_listed": {"en": "its tools can't be listed: {error}", "zh": "无法列出其工具：“{error}”"},
+    "endless": {
+        "en": "its list of tools does not end after {most} pages",
+        "zh": "其工具列表在 {most} 页之后仍未结束",
+    },
+    "not_installed": {
+        "en": "MCP is not installed; install `maskgrad[mcp]`",
+        "zh": "未安装 MCP；请安装 `maskgrad[mcp]`",
+    },
+    "not_set": {
+        "en": "the environment variable {names} is not set; set it and start again",
+        "zh": "未设置环境变量 `{names}`；请设置后重新开始",
+    },
     "new": {
         "en": "tool {tool} of MCP server {server} is new; {why}",
         "zh": "MCP 服务器 {server} 的工具 {tool} 是新的；{why}",

@@ -156,6 +156,7 @@ MODULES = (
     "mcp_answers.py",
     "mcp_standing.py",
     "mcp.py",
+    "mcp_connection.py",
     "builtin/arithmetic.py",
     "builtin/calculator.py",
     "builtin/drafts.py",
@@ -177,6 +178,7 @@ SAYING = {
     "InvalidArgument",
     "_lost",
     "_not_sent",
+    "Unreachable",
 }
 """What takes a text as an argument that models and people are shown."""
 

@@ -35,9 +35,9 @@ async def test_queries_differ_and_end() -> None:
         asked.append(query.text)
         whys.append(query.why)
     # The question itself asked for all that is missing already.
-    assert whys[0].startswith("words of the best sentences: ")
+    assert whys[0].startswith("best_words: ")
     assert "missing: owns" in whys
-    assert any(why.startswith("kind of answer: person") for why in whys)
+    assert any(why.startswith("answer_kind: person") for why in whys)
 
 
 async def test_headings_of_promising_sections_are_asked_for() -> None:
