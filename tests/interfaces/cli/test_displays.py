@@ -341,10 +341,17 @@ def test_a_model_call_that_failed_says_why(lang: Lang) -> None:
     )
     event = Event(seq=state.seq + 1, ts=started.ts, body=failed)
     (told,) = Narrator(lang, following=True).tell(event, state)
-    assert told.sentence == "flash: model_error (timeout)"
+    assert (
+        told.sentence
+        == {
+            "en": "flash: no answer (it took too long)",
+            "zh": "flash：没有回答（超时）",
+        }[lang]
+    )
+    assert ("summary", "model_error") in told.fields, "for programs it is a code"
     assert ("error", "timeout") in told.fields
     (well,) = Narrator(lang, following=True).tell(replace(event, body=replace(failed, error="")), state)
-    assert well.sentence == "flash: model_error"
+    assert well.sentence == {"en": "flash: no answer", "zh": "flash：没有回答"}[lang]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -360,7 +367,7 @@ def test_a_long_reason_is_written_once_in_plain_lines_and_always_in_stamped_ones
         for event, state in states_of(run.log):
             display.show(event, state)
         counts.append(said.getvalue().count(reason.strip()))
-        assert ("as above" in said.getvalue()) is not stamped
+        assert ({"en": "as above", "zh": "同上"}[lang] in said.getvalue()) is not stamped
     failures = sum(isinstance(event.body, AttemptFailed) for event in run.log)
     # Stamped: once for each failed attempt and once in the question.
     assert counts == [1, failures + 1]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
+from agents.models.contract import ModelErrorType, ModelOutcome
 from agents.retrieval.reading import SkipReason as FileReason
 from graphs.plan import NodeId
 from orchestrator.core.backtrack import BacktrackLevel, Repair
@@ -39,6 +40,8 @@ from orchestrator.interfaces.cli.progress.wording import (
     FAILURES,
     GIVEN_UP,
     LEVELS,
+    MODEL_ERRORS,
+    MODEL_OUTCOMES,
     NOT_READ,
     outcome_words,
     repair_kind_words,
@@ -64,8 +67,10 @@ def told(body: Body, lang: Lang) -> tuple[Change, ...]:
         (NOT_READ, get_args(FileReason)),
         (LEVELS, tuple(BacktrackLevel)),
         (DECIDED_BY, ("controller", "person")),
+        (MODEL_ERRORS, get_args(ModelErrorType)),
+        (MODEL_OUTCOMES, [get_args(get_type_hints(each)["kind"])[0] for each in get_args(ModelOutcome)]),
     ],
-    ids=["failures", "given up", "not read", "levels", "decided by"],
+    ids=["failures", "given up", "not read", "levels", "decided by", "model errors", "model outcomes"],
 )
 def test_no_code_is_without_words(table: Mapping[str, tuple[str, str]], codes: Iterable[str]) -> None:
     assert set(table) == set(codes)

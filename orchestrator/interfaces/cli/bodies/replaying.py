@@ -43,6 +43,6 @@ def _lines(narrator: Narrator, event: Event, state: RunState) -> list[str]:
     lines = []
     for change in changes:
         # As while it runs: keys and codes are for programs, the sentence is for who does not read English.
-        said = () if narrator.lang == "en" else (("said", change.sentence),)
+        said = () if narrator.lang == "en" else (("said", change.beside_fields or change.sentence),)
         lines.append(logfmt(dict((*stamp, *change.fields, *said)).items()))
     return lines

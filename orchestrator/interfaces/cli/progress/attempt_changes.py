@@ -29,7 +29,7 @@ from orchestrator.core.report.wording import WORDS
 from orchestrator.core.requests import REASONS
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.progress.change import SENTENCE, Change, Teller
-from orchestrator.interfaces.cli.progress.wording import failure_words, outcome_of_model
+from orchestrator.interfaces.cli.progress.wording import error_of_model, failure_words, outcome_of_model
 from orchestrator.interfaces.cli.streams import one_line
 
 
@@ -65,7 +65,10 @@ class AttemptTeller(Teller):
                 return self.step(body.node, fields, said + (again if body.attempt > 1 else ""), title)
             case CallReturned():
                 colon = self.pick(": ", "：")
-                said = f"{body.name}{colon}{self._came_to(body)}" + (f" ({body.error})" if body.error else "")
+                said = f"{body.name}{colon}{self._came_to(body)}"
+                if body.error:
+                    why = error_of_model(body.error, self.lang)
+                    said += self.pick(f" ({why})", f"（{why}）")
                 fields = (
                     *head,
                     ("call", body.name),

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from orchestrator.core.events import Event
 from orchestrator.core.state import RunState
 from orchestrator.interfaces.cli.invocation import Display
-from orchestrator.interfaces.cli.problems import Lang
+from orchestrator.interfaces.cli.problems import Lang, pick
 from orchestrator.interfaces.cli.progress.changes import Narrator
 from orchestrator.interfaces.cli.progress.live import LiveDisplay
 from orchestrator.interfaces.cli.progress.logfmt import logfmt
@@ -55,7 +55,7 @@ class LineDisplay(NoDisplay):
     def show(self, event: Event, state: RunState) -> None:
         """Write the lines of an event; activity within a sub-task has none.
 
-        A long text that an earlier line holds is `as above`, but for stamped lines, which are read one by one.
+        A long text that an earlier line holds is said to stand above, but for stamped lines, which are read one by one.
         """
         stamp: tuple[tuple[str, object], ...] = (("id", state.run),) if self._named else ()
         if self._stamped:
@@ -72,7 +72,7 @@ class LineDisplay(NoDisplay):
         if not isinstance(value, str) or len(value) <= _LONG:
             return field
         if value in self._told:
-            return key, "as above"
+            return key, pick(self._lang, "as above", "同上")
         self._told.add(value)
         return field
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from agents.models.contract import ModelErrorType
 from agents.retrieval.reading import SkipReason as FileReason
 from orchestrator.core.backtrack import BacktrackLevel
 from orchestrator.core.blockage import FailureKind
@@ -71,6 +72,26 @@ MODEL_OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "model_error": ("no answer", "没有回答"),
 }
 """What a model call came to."""
+
+MODEL_ERRORS: Final[Mapping[ModelErrorType, tuple[str, str]]] = {
+    "timeout": ("it took too long", "超时"),
+    "rate_limited": ("the provider limits calls", "服务方限制调用频率"),
+    "unavailable": ("it can't be reached", "无法连接"),
+    "bad_request": ("the request was not accepted", "请求不被接受"),
+    "refused": ("it refused", "模型拒绝"),
+    "overflow": ("the request is too long", "请求过长"),
+    "misconfigured": ("it can't be asked as it is set up", "按目前的配置无法使用"),
+    "unknown": ("an unknown error", "未知错误"),
+}
+"""Why a model gave no answer."""
+
+
+def error_of_model(kind: str, lang: Lang) -> str:
+    """Return why a model gave no answer in words; what another version wrote stays as it is."""
+    for known, words in MODEL_ERRORS.items():
+        if known == kind:
+            return pick(lang, *words)
+    return kind
 
 
 def outcome_of_model(kind: str, lang: Lang) -> str:
