@@ -108,9 +108,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--timeout", type=float, default=TIMEOUT_S, help="seconds for one answer (%(default)g)"
     )
     parser.add_argument("--goals", type=int, default=len(GOALS), help="take the first N goals (%(default)s)")
+    parser.add_argument(
+        "--after",
+        type=int,
+        default=0,
+        help="leave out the first N goals, which were taken before (%(default)s)",
+    )
     given = parser.parse_args(argv)
     if not 1 <= given.goals <= len(GOALS):
         parser.error(f"--goals is {given.goals}; give a whole number from 1 to {len(GOALS)}")
+    if not 0 <= given.after < given.goals:
+        parser.error(f"--after is {given.after}; give a whole number from 0 to {given.goals - 1}")
     options = common_options(parser, given)
     try:
         chat = open_chat(
@@ -125,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     watched = Watched(chat)
     policy = ModelPolicy(kind="model", model=given.model, base_url=given.base_url)
     with tempfile.TemporaryDirectory(prefix="maskgrad-model-goals-") as home:
-        goals = GOALS[: given.goals]
+        goals = GOALS[given.after : given.goals]
         done = [one_goal(goal, watched, policy, Path(home) / str(at)) for at, goal in enumerate(goals)]
     report = Report(benchmark="model_goals", seed=options.seed)
     add_figures(report, done, watched.replies)

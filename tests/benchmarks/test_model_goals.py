@@ -128,6 +128,7 @@ def test_a_place_stands_only_in_the_file_that_was_read(tmp_path: Path) -> None:
         (["--model", "nobody:x"], "nobody"),
         (["--model", "openai:x", "--base-url", "nowhere"], "nowhere"),
         (["--model", "openai:x", "--goals", "9"], "--goals is 9"),
+        (["--model", "openai:x", "--goals", "3", "--after", "3"], "--after is 3"),
     ],
 )
 def test_bad_options_are_named(options: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
