@@ -49,7 +49,7 @@ def test_what_comes_from_a_document_says_from_which_and_shows_the_place() -> Non
         {"recipient": "DE89370400440532013000"}, trusted=[PROMPT], untrusted=["something else", BILL]
     )
     assert found[0].document == 1
-    assert "transfer to de89 3704" in found[0].excerpt
+    assert "transfer to DE89 3704" in found[0].excerpt
 
 
 def test_the_users_words_win_over_a_document_that_repeats_them() -> None:
