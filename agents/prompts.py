@@ -236,8 +236,8 @@ _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
         "material": "Excerpts:",
         "no_material": "There are no excerpts.",
         "no_usable_answer": (
-            "no usable answer after {repairs} repairs: {reason}. This model does not answer in the form asked for; plan "
-            "anew with another one (--model)"
+            "no usable answer after {repairs} repairs: {reason}. This model does not answer in the form asked for; "
+            "plan anew with another one (--model)"
         ),
         "repair": "This answer can't be used: {reason}. Answer again, in full.",
     },
