@@ -75,8 +75,12 @@ async def test_repairs_stand_first_among_the_notes(shop: Workshop, goal: Goal) -
     proposal = proposed.proposal
     assert len(proposed.usage) == len(model.requests)
     # Answers that were alike are told of once: of the reading of the goal and of the plan, asked again and given up.
-    begins = ("Repaired: the model's reading", "Nothing usable came of the model's reading")
-    begins += ("Repaired: the model's plan", "Nothing usable came of the model's plan")
+    begins = (
+        "Repaired: the model's reading",
+        "Nothing usable came of the model's reading",
+        "Repaired: the model's plan",
+        "Nothing usable came of the model's plan",
+    )
     assert all(note.startswith(begin) for note, begin in zip(proposal.notes, begins, strict=False))
     assert len(proposal.notes) > 4
     assert not any(note.startswith(("Repaired: ", "Nothing usable")) for note in proposal.notes[4:])
