@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from agents.tools.told import told_problems
 from graphs.contract import Lang
 
 _ZH: Final[Mapping[str, str]] = {
@@ -35,19 +36,10 @@ _ZH: Final[Mapping[str, str]] = {
     r"plan at most (\d+)": r"至多规划 \1 个",
     r"(\d+) stages": r"有 \1 个阶段",
     r"asked for are (\d+) to (\d+)": r"要求 \1 至 \2 个",
-    # Breaches of a schema (`agents.json_schema`).
-    r"(\S+): (\S+) is missing": r"\1：缺少 \2",
-    r"(\S+) has the unknown (.+)": r"\1 含有未知的 \2",
-    r"(\$\S*) is (.+)": r"\1 为 \2",
-    r"accepted: an object with (.+)": r"可接受：带 \1 的对象",
-    r"accepted: at most (\d+)": r"可接受：至多 \1",
-    r"accepted: at least (\d+)": r"可接受：至少 \1",
-    r"accepted: from (\d+) to (\d+)": r"可接受：\1 至 \2",
+    # What is asked for instead, where it is a form and no value.
     r"accepted: a JSON object": "可接受：JSON 对象",
     r"accepted: an object": "可接受：对象",
     r"accepted: a tool's name": "可接受：工具名称",
-    r"accepted: (.+)": r"可接受：\1",
-    r"((?:arguments|tool)\S*) is (.+)": r"`\1` 为 \2",
     r"arguments are no JSON object": "参数不是 JSON 对象",
     r"the call of ('[^']*') does not parse: (.*)": r"对 \1 的调用无法解析：“\2”",
     r"('[^']*'): (arguments is .*)": r"\1：“\2”",
@@ -107,4 +99,8 @@ def _said(text: str) -> str | None:
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match is not None:
             return match.expand(words)
-    return None
+    return told_problems(text, "zh") if _BREACH.match(text) else None
+
+
+_BREACH: Final = re.compile(r"(?:\$|arguments\b|tool\b|accepted: )|\S+: \S+ is missing$|\S+ has the unknown ")
+"""How a breach of a schema begins (`agents.json_schema`); its words are those of arguments of tools."""

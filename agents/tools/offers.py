@@ -59,10 +59,11 @@ def offered_tools(
             left_out.append(NotOffered(name=name, why="unavailable", detail=detail))
         else:
             usable.append(tool.spec)
-    wanted = set(terms(about))
-    ranked = sorted(usable, key=lambda spec: (-len(wanted & _words(spec)), spec.name))
-    left_out += [NotOffered(name=spec.name, why="too_many") for spec in ranked[most:]]
-    offers = sorted((offer_of(spec, lang) for spec in ranked[:most]), key=lambda offer: offer.name)
+    if len(usable) > most:
+        wanted = set(terms(about))
+        usable.sort(key=lambda spec: (-len(wanted & _words(spec)), spec.name))
+        left_out += [NotOffered(name=spec.name, why="too_many") for spec in usable[most:]]
+    offers = sorted((offer_of(spec, lang) for spec in usable[:most]), key=lambda offer: offer.name)
     return Offered(tools=tuple(offers), left_out=tuple(sorted(left_out, key=lambda each: each.name)))
 
 

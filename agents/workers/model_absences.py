@@ -10,25 +10,39 @@ import re
 from typing import Final
 
 _MATERIAL: Final = (
-    r"(?:excerpts?|(?:given|provided|available|supplied|cited|present(?:ed)?|above|shown)\s+"
+    r"(?:excerpts?|(?:given|provided|available|supplied|cited|above|shown)\s+"
     r"(?:text|texts|material|materials|notes?|information|documents?|sources?|context|data|evidence|passages?)"
     r"|context\s+(?:given|provided)|search\s+results?)"
 )
-_SAYS_NOT: Final = (
-    r"(?:\b(?:do|does|did|is|are|was|were|can|could|has|have|had)(?:\s+not|n['’]t)\b|\bcannot\b|\bnot\b|\bno\b|\bnothing\b"
-    r"|\bnowhere\b|\bneither\b|\bunable\b|\binsufficient\b|\black(?:s|ing)?\b|\bwithout\b|\bunclear\b)"
+_SAYS: Final = (
+    r"(?:mention|stat|specif|confirm|contain|say|said|provid|includ|indicat|describ|giv|found|find|name|answer|determin"
+    r"|cover|address|list|explain|support|show)\w*"
 )
+_NOT: Final = r"(?:\b(?:not|cannot|never|neither|unable)\b|n['’]t\b)"
 _EN: Final = re.compile(
-    rf"{_SAYS_NOT}.*\b{_MATERIAL}\b|\b{_MATERIAL}\b.*{_SAYS_NOT}", re.IGNORECASE | re.DOTALL
+    rf"\b{_MATERIAL}\b.{{0,20}}{_NOT}(?:\s+\w+){{0,2}}\s+{_SAYS}\b"
+    rf"|{_NOT}(?:\s+\w+){{0,3}}\s+{_SAYS}\b.{{0,40}}\b{_MATERIAL}\b"
+    rf"|\b(?:no|nothing)\b.{{0,80}}\b(?:in|from|within)\s+(?:the\s+|these\s+|any\s+)?{_MATERIAL}\b"
+    rf"|\bnothing\s+in\s+(?:the\s+)?{_MATERIAL}\b"
+    rf"|\b{_MATERIAL}\b.{{0,20}}\b(?:insufficient|not\s+enough|not\s+sufficient|lacks?|unclear|silent)\b",
+    re.IGNORECASE | re.DOTALL,
 )
+"""The material and that it does not say, or that something is not said in it; not what else is denied of it (`The
+provided data is not shared`)."""
 
 _MATERIAL_ZH: Final = (
     r"(?:摘录|(?:所给|给定|给出|提供|现有|上述|以上|已有|所列|检索到)的?(?:材料|资料|信息|文本|内容|笔记|文档|文件|上下文|证据|来源)"
     r"|搜索结果|检索结果)"
 )
-_SAYS_NOT_ZH: Final = r"(?:没有|并未|未|无法|不能|不足|缺乏|缺少|不包含|不含|找不到|无从|无)"
+_SAYS_ZH: Final = (
+    r"(?:提到|提及|说明|包含|包括|给出|指出|记载|写明|显示|涉及|确认|回答|得出|得知|找到|确定|判断|描述|列出"
+    r"|足以|支持)"
+)
+_NOT_ZH: Final = r"(?:没有|并未|未能|未|无法|不能|不足以|不|无从|难以)"
 _ZH: Final = re.compile(
-    rf"{_MATERIAL_ZH}.{{0,20}}{_SAYS_NOT_ZH}|{_SAYS_NOT_ZH}.{{0,20}}{_MATERIAL_ZH}", re.DOTALL
+    rf"{_MATERIAL_ZH}.{{0,6}}{_NOT_ZH}.{{0,4}}{_SAYS_ZH}|{_MATERIAL_ZH}.{{0,6}}(?:缺乏|缺少|不足)"
+    rf"|{_NOT_ZH}.{{0,4}}(?:从|在|根据|由){_MATERIAL_ZH}.{{0,6}}{_SAYS_ZH}",
+    re.DOTALL,
 )
 
 

@@ -25,6 +25,10 @@ RESULT_CHARS: Final = 4_000
 SEARCH: Final = "search_notes"
 READ: Final = "read_note"
 
+FAR_DOWN: Final = 2 * DEFAULT_HITS
+"""Place in a search from which on hits are no new evidence, the second page behind the first one: what is near to the
+query stands before. Small models page on through one search to its end. Our choice."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
@@ -111,11 +115,6 @@ def _taken(tool: str, result: ToolOk, shelf: Shelf, visible: Collection[str]) ->
     return (
         shelf.add_search(result.data, visible) if tool == SEARCH else shelf.add_reading(result.data, visible)
     )
-
-
-FAR_DOWN: Final = 2 * DEFAULT_HITS
-"""Place in a search from which on hits are no new evidence, the second page behind the first one: what is near to the
-query stands before. Small models page on through one search to its end. Our choice."""
 
 
 def _far_down(call: ToolCall) -> bool:
