@@ -15,7 +15,7 @@ from agents.workers.ports import WorkOrder
 from graphs.contract import Lang
 from masks.domains import DomainRegistry
 
-LOOP_PROMPT_VERSION: Final = "loop/4"
+LOOP_PROMPT_VERSION: Final = "loop/5"
 """Recorded with every call; a change of any word below is a new version."""
 
 Told = Literal[
@@ -49,14 +49,19 @@ def loop_system(order: WorkOrder, registry: DomainRegistry) -> str:
     )
 
 
-def loop_task(order: WorkOrder, questions: Sequence[str], steps_left: int) -> str:
-    """Return the task, and the steps that are left for it; nothing in it stems from a document."""
+def loop_task(order: WorkOrder, questions: Sequence[str]) -> str:
+    """Return the task, the same at each step; nothing in it stems from a document."""
     words = _WORDS[order.lang]
-    parts = [task_words(order, questions), words["steps_left"].format(steps=steps_left)]
+    parts = [task_words(order, questions)]
     if order.subtask.operation == "extract":
         has_rows = bool((order.params or order.subtask.params).get("rows"))
-        parts.insert(1, words["table_cells" if has_rows else "table_columns"])
+        parts.append(words["table_cells" if has_rows else "table_columns"])
     return "\n\n".join(parts)
+
+
+def pace_words(steps_left: int, lang: Lang) -> str:
+    """Return how many steps are left for the task."""
+    return _WORDS[lang]["steps_left"].format(steps=steps_left)
 
 
 def excerpt_block(excerpt: Excerpt, lang: Lang) -> str:

@@ -63,8 +63,10 @@ def assemble(
     """Return the prompt of `parts` and `history` (oldest message first) with at most `budget` tokens; pure.
 
     Rules become the system's message, everything else the user's first one: the task, then data, quoted line by line
-    with its origin. Messages follow as they are, but that an untrusted one of the user's is quoted too. Parts of a kind
-    keep their order. Raises `BrokenHistory` as `exchanges_of` does.
+    with its origin, and the pace. What stays the same from step to step comes first: providers and servers of one's own
+    take the beginning that two requests share from their cache, for a fraction of the price or the time. Messages
+    follow as they are, but that an untrusted one of the user's is quoted too. Parts of a kind keep their order. Raises
+    `BrokenHistory` as `exchanges_of` does.
     """
     draft = _Draft(parts=tuple(parts), exchanges=exchanges_of(history), counter=counter, lang=lang)
     for step in _required(draft):
@@ -177,6 +179,7 @@ class _Draft:
                     data_block(key, part.text, where=part.where, origin=part.origin, lang=self.lang)
                 )
                 taint = "untrusted" if part.taint == "untrusted" else taint
+        blocks += [part.text for part in self.kept("pace")]
         found = [Message(role="system", content=rules)] if rules else []
         if blocks:
             found.append(Message(role="user", content="\n\n".join(blocks), taint=taint))
@@ -284,8 +287,8 @@ def shortened(text: str, limit: int, lang: Lang) -> str:
     return f"{text[:room]}\n{hint.format(shown=room, whole=len(text))}"
 
 
-_DATA: Final[tuple[PartKind, ...]] = ("state", "summary", "memory", "excerpt")
-"""In the order of the prompt: material last, next to what is asked of it."""
+_DATA: Final[tuple[PartKind, ...]] = ("memory", "excerpt", "state", "summary")
+"""In the order of the prompt: what changes with each step comes after what does not."""
 
 _WORDS: Final[Mapping[Lang, Mapping[str, str]]] = {
     "en": {

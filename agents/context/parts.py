@@ -10,12 +10,12 @@ from agents.evidence import Origin, Taint
 from agents.models.contract import Message
 from agents.tools.contract import ToolCall
 
-PartKind = Literal["rules", "task", "state", "summary", "memory", "excerpt"]
+PartKind = Literal["rules", "task", "state", "summary", "memory", "excerpt", "pace"]
 """`rules`: what the system tells the model; `task`: the contract of the sub-task; `state`: what is done and open (the
 working state, the plan); `summary`: of messages that are not shown any more; `memory`: an entry of the long-term
-memory; `excerpt`: material, one piece each."""
+memory; `excerpt`: material, one piece each; `pace`: what changes from step to step, such as how many are left."""
 
-INSTRUCTIONS: Final[frozenset[PartKind]] = frozenset({"rules", "task"})
+INSTRUCTIONS: Final[frozenset[PartKind]] = frozenset({"rules", "task", "pace"})
 """Parts that are never left out. All others are data, and shown as such whoever wrote them."""
 
 

@@ -13,6 +13,7 @@ from agents.prompts_loop import (
     failed_result,
     loop_system,
     loop_task,
+    pace_words,
     shown_result,
     told_words,
     unfinished_words,
@@ -59,14 +60,18 @@ def test_the_rules_in_chinese_do_not_mention_background_on_path_one() -> None:
     )
 
 
-def test_the_task_numbers_its_questions_and_says_what_is_left() -> None:
-    assert loop_task(order(MASK), ["What is fast?"], 12) == (
-        "Sub-task: Question 1\nAnswer from the excerpts.\nQuestions:\n1. What is fast?\n\n"
-        "Steps left, the one that calls `finish` included: 12"
+def test_the_task_numbers_its_questions() -> None:
+    assert loop_task(order(MASK), ["What is fast?"]) == (
+        "Sub-task: Question 1\nAnswer from the excerpts.\nQuestions:\n1. What is fast?"
     )
-    assert loop_task(order(MASK, lang="zh"), ["什么快？"], 3) == (
-        "子任务：问题 1\n依据 摘录 作答。\n问题：\n1. 什么快？\n\n剩余步数（含调用 `finish` 的一步）：3"
+    assert loop_task(order(MASK, lang="zh"), ["什么快？"]) == (
+        "子任务：问题 1\n依据 摘录 作答。\n问题：\n1. 什么快？"
     )
+
+
+def test_the_pace_says_how_many_steps_are_left() -> None:
+    assert pace_words(12, "en") == "Steps left, the one that calls `finish` included: 12"
+    assert pace_words(3, "zh") == "剩余步数（含调用 `finish` 的一步）：3"
 
 
 def test_results_are_data_under_numbers() -> None:
@@ -106,5 +111,5 @@ def test_both_languages_say_everything_with_the_same_blanks() -> None:
 def test_a_changed_word_is_a_new_version(lang: Lang, digest: str) -> None:
     """The version is recorded with every call: raise it together with the digest when any word changes."""
     words = json.dumps(dict(prompts_loop._WORDS[lang]), sort_keys=True, ensure_ascii=False)
-    assert LOOP_PROMPT_VERSION == "loop/4"
+    assert LOOP_PROMPT_VERSION == "loop/5"
     assert hashlib.sha256(words.encode()).hexdigest()[:16] == digest

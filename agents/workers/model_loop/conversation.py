@@ -61,11 +61,13 @@ class Conversation:
         weights: Mapping[str, float],
         budget: int,
         *,
+        pace: str = "",
         closing: str = "",
     ) -> Composed:
         """Return the messages within `budget` tokens, or the fewest that a request can have.
 
-        `pieces` holds every excerpt by number, `weights` which of them are left out last; `closing` is said last.
+        `pieces` holds every excerpt by number, `weights` which of them are left out last; `pace` says how far
+        the work is, `closing` is said last.
         """
         window = window_of(self.history, self.state, self.lang)
         said = (Message(role="user", content=closing),) if closing else ()
@@ -76,6 +78,7 @@ class Conversation:
             Part(kind="task", text=task, taint="trusted"),
             *((Part(kind="summary", text=summary, origin="source"),) if summary else ()),
             *self.memories,
+            *((Part(kind="pace", text=pace, taint="trusted"),) if pace else ()),
         ]
         listed = set(pieces) - self._shown_by(recent, pieces)
         while True:

@@ -13,7 +13,7 @@ from agents.memory.shown import memory_parts
 from agents.models.contract import ModelRequest
 from agents.models.tokens import TokenCounter, counter_for, offer_tokens
 from agents.prompts import Excerpt
-from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, told_words
+from agents.prompts_loop import LOOP_PROMPT_VERSION, loop_system, loop_task, pace_words, told_words
 from agents.results import LoopNote, LoopNoteKind, OpenReason, SearchRound, WorkResult
 from agents.tools.loops import ActionKey
 from agents.workers.model_absences import says_nothing_of_it
@@ -99,10 +99,11 @@ class Session:
             tools=offer_tokens(self.offered.tools, conversation.counter),
         )
         return conversation.compose(
-            loop_task(order, self.questions, steps_left),
+            loop_task(order, self.questions),
             self.shelf.pieces,
             self.shelf.weights,
             budget if self.most_tokens is None else min(budget, self.most_tokens),
+            pace=pace_words(steps_left, order.lang),
             closing=told_words((self.progress.closing,), (), order.lang) if self.progress.closing else "",
         )
 

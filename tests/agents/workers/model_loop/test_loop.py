@@ -71,8 +71,24 @@ async def test_a_finish_is_cited_by_code_from_what_code_looked_up(folder: Path) 
     assert len(broker.requests) == 1
     request = broker.requests[0]
     assert [offer.name for offer in request.tools] == ["search_notes", "read_note", "finish"]
-    assert (request.purpose, request.prompt_version) == ("work", "loop/4")
+    assert (request.purpose, request.prompt_version) == ("work", "loop/5")
     assert request.max_output_tokens == 4_000
+
+
+async def test_the_next_request_begins_as_the_last_one_did_up_to_the_pace(folder: Path) -> None:
+    """What a provider may take from its cache: rules, task and all excerpts of the first request."""
+    _, broker = await run(
+        folder, order(), calls(search("tree of pages")), calls(search("leaf of pages")), calls(GOOD)
+    )
+    first, *others = [request.messages for request in broker.requests]
+    assert len(others) == 2
+    rules, question = first[0].content, first[1].content
+    shared, _, pace = question.partition("\n\nSteps left")
+    assert COST in shared
+    assert pace
+    for messages in others:
+        assert messages[0].content == rules
+        assert messages[1].content.startswith(shared)
 
 
 async def test_what_a_search_of_the_model_shows_gets_the_next_numbers(folder: Path) -> None:
