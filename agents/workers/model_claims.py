@@ -236,7 +236,7 @@ class Answer:
         """
         open_questions = tuple(
             OpenQuestion(question=name, reason=reason(question), searched=tuple(searched))
-            for name, question in self._left_open()
+            for name, question in self.left_open()
         )
         named = tuple(searched if told is None else told)
         listed = [replace(question, searched=named) for question in open_questions]
@@ -249,18 +249,29 @@ class Answer:
             fields=self._fields(),
         )
 
-    def _left_open(self) -> list[tuple[str, str]]:
+    def left_open(self) -> list[tuple[str, str]]:
         """Return what has no claim, each with the question that it belongs to: a cell with its column.
 
         A column that no row fills is open once, as a whole.
         """
         answered = {claim.question for claim in self.claims.values()}
         if not self.rows:
-            return [(question, question) for question in self.questions if question not in answered]
+            return [(self.name_of(asked), asked) for asked in self.questions if asked not in answered]
         cells = {(row, column): field_name(row, column) for row in self.rows for column in self.questions}
         filled = {column for (_, column), cell in cells.items() if cell in answered}
         empty = [(cell, at[1]) for at, cell in cells.items() if at[1] in filled and cell not in answered]
         return empty + [(column, column) for column in self.questions if column not in filled]
+
+    def name_of(self, question: str) -> str:
+        """Return what an open question or a need calls one of `questions`: itself, or the field of the thing."""
+        item = self._item
+        return question if item is None else field_name(item, question)
+
+    @property
+    def _item(self) -> str | None:
+        """The thing that is asked for its fields, where one is."""
+        item = (self.order.params or self.order.subtask.params).get("item")
+        return item if isinstance(item, str) else None
 
     def _text(self) -> str:
         if (asked := self.table) is not None:
@@ -280,8 +291,7 @@ class Answer:
         said = self._said()
         if (asked := self.table) is not None:
             return said | whole_columns(asked, tuple(self.rows), said)
-        item = (self.order.params or self.order.subtask.params).get("item")
-        return {field_name(item, name): text for name, text in said.items()} if isinstance(item, str) else {}
+        return {} if self._item is None else {self.name_of(name): text for name, text in said.items()}
 
     def _said(self) -> dict[str, str]:
         """Return the text of each question that has claims."""
@@ -306,7 +316,7 @@ class Answer:
             for question in (named,) if named else self.questions or (self.order.subtask.title,):
                 need = Need(
                     domain=domain,
-                    question=question,
+                    question=self.name_of(question) if question in self.questions else question,
                     band="BACKGROUND" if band is Band.BACKGROUND else "SILENT",
                     match=0.0,
                     taint="untrusted",

@@ -191,17 +191,17 @@ class Session:
         # A query of the model's is no statement of the output, but a reader of the text could not tell.
         by_code = [one.query for one in self.rounds if one.why == BY_CODE]
         output = answer.output(self.searched, self._reason, told=by_code)
-        still_open = [gap.question for gap in output.open_questions]
+        still_open = [question for _, question in answer.left_open()]
         for entry in finish.open_questions:
             question = (
                 self.questions[entry["question"] - 1 : entry["question"]] if entry["question"] > 0 else ()
             )
             if question and question[0] in still_open:
                 self.note("open_question", f"{question[0]}: {entry['why']}")
-        needs = {
-            (need.domain, need.question): need
-            for need in (*answer.needs(finish.needs), *self.shelf.needs(still_open))
-        }
+        matched = (
+            replace(need, question=answer.name_of(need.question)) for need in self.shelf.needs(still_open)
+        )
+        needs = {(need.domain, need.question): need for need in (*answer.needs(finish.needs), *matched)}
         return WorkResult(
             output=output,
             candidate_complete=finish.complete and not output.open_questions,

@@ -253,7 +253,7 @@ async def test_fields_of_an_item_are_named_and_searched_with_it(folder: Path) ->
     assert [call.arguments["query"] for call in broker.tool_calls] == ["index cost", "index age"]
     assert "It is about: index" in str(model.requests[0][1].content)
     assert result.output.open_questions == (
-        OpenQuestion(question="age", reason="not_answerable", searched=("index cost", "index age")),
+        OpenQuestion(question="index / age", reason="not_answerable", searched=("index cost", "index age")),
     )
 
 

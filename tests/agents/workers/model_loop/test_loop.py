@@ -337,6 +337,21 @@ async def test_code_names_the_domain_that_an_open_question_lacks(tmp_path: Path)
     assert (need.band, need.question, need.taint) == ("BACKGROUND", given.params["questions"][0], "trusted")
 
 
+async def test_a_field_of_a_thing_is_left_open_under_the_name_that_the_check_looks_for(folder: Path) -> None:
+    """As the embedded workers do: `age` alone would be neither filled nor open to whoever asks for `index / age`."""
+    given = order({"item": "index", "fields": ["cost", "age"]})
+    finish = ending(
+        {"statement": COST, "excerpts": ["E1"], "question": 1},
+        complete=False,
+        still_open=[{"question": 2, "why": "nothing says it"}],
+        needs=[{"domain": "life.food", "question": 2}],
+    )
+    result, _ = await run(folder, given, calls(finish))
+    assert list(result.output.fields) == ["index / cost"]
+    assert [left.question for left in result.output.open_questions] == ["index / age"]
+    assert {need.question for need in result.needs} == {"index / age"}
+
+
 async def test_needs_of_the_model_are_hints_of_an_untrusted_reader(folder: Path) -> None:
     given = order({"questions": ["Why?"]})
     closed = ending(
